@@ -1,0 +1,33 @@
+/*
+ * Numbers on the command line. Whole text must be consumed; a sign, an empty
+ * text, a stray unit, NaN or an overflow is ERROR_INVALID, the message naming
+ * `what` (such as "--duration"), the text found and an example of what is right.
+ */
+#ifndef PITOT_BASE_UNITS_H
+#define PITOT_BASE_UNITS_H
+
+#include "core/error.h"
+
+#include <stdint.h>
+
+/* Suffixes ns, us, ms, s, m, h; without one `bare_ns` nanoseconds are meant (1 s
+ * for --duration, 1 ms for --timeout); 0 for bare_ns: a suffix must be there.
+ * Decimals are allowed ("1.5s"). Result in [0, 10^6 s]. */
+int units_duration_ns(const char *what, const char *text, uint64_t bare_ns, uint64_t *out,
+                      struct error *error);
+/* PRAGMA cache_size's number: pages when positive, KiB when negative; a suffix
+ * KiB, MiB, GiB, kB, MB, GB means bytes and gives the negative KiB form. */
+int units_cache_size(const char *what, const char *text, int64_t *out, struct error *error);
+/* Plain count in [min, max]. */
+int units_count(const char *what, const char *text, uint64_t min, uint64_t max, uint64_t *out,
+                struct error *error);
+
+/* "5.2 µs", "1.20 ms", "3.4 GB": three significant digits, unit fitting the size;
+ * "–" for NAN. out needs UNITS_TEXT_SIZE bytes. */
+enum { UNITS_TEXT_SIZE = 32 };
+void units_print_ns(char out[UNITS_TEXT_SIZE], double ns);
+void units_print_bytes(char out[UNITS_TEXT_SIZE], double bytes);
+/* "6,543", "1.21 M": rates and counts. */
+void units_print_count(char out[UNITS_TEXT_SIZE], double count);
+
+#endif

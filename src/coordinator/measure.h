@@ -1,0 +1,41 @@
+/* Measures the engines of a plan in rounds and fills a result. */
+#ifndef PITOT_COORDINATOR_MEASURE_H
+#define PITOT_COORDINATOR_MEASURE_H
+
+#include "coordinator/progress.h"
+#include "coordinator/registry.h"
+#include "result/result.h"
+#include "script/suite.h"
+
+struct plan {
+    const struct suite *suite;
+    const struct suite_scale *scale;
+    const struct suite_scenario *scenario;
+    const struct registry *registry;
+    const engine_choices *engines;
+    const char *data_folder;
+    uint32_t threads;            /* what "N" connections means */
+    uint64_t duration_ns;        /* of one round; UINT64_MAX: by operations */
+    uint64_t operations;         /* executions a connection; UINT64_MAX: by duration */
+    uint64_t warmup_ns;          /* UINT64_MAX: by operations */
+    uint64_t warmup_operations;  /* UINT64_MAX: by time */
+    int64_t cache_size;
+    uint32_t busy_timeout_ms;
+    uint64_t grace_ns;
+    uint64_t latency_limit_ns;
+    uint32_t max_tries;
+    uint32_t rounds;
+    uint32_t seed;
+    const result_pairs *pragmas; /* --pragma */
+    bool fresh, keep;
+};
+
+/* Fills host, plan, template, engines (with summaries) and warnings of `result`. Failed engines
+ * are rows of the result, not errors; an error means that nothing more could be measured
+ * (what was measured until then is in the result, marked partial): INTERRUPTED, UNAVAILABLE (no
+ * engine left, the data folder cannot be used), INVALID (a script that every engine refuses,
+ * found before anything is timed), …. Needs interrupt_install() before. */
+int measure(const struct plan *plan, const struct progress *progress, struct result *result,
+            struct error *error);
+
+#endif

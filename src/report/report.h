@@ -1,0 +1,20 @@
+/* Printers of a result. They read it and compute nothing but units. */
+#ifndef PITOT_REPORT_REPORT_H
+#define PITOT_REPORT_REPORT_H
+
+#include "base/buffer.h"
+#include "result/result.h"
+
+struct report_style {
+    size_t width; /* columns of the window; no line is wider; at least 20; 0: 100 */
+    bool colour;  /* escape sequences for colour allowed */
+};
+
+/* Appends the whole report. */
+void report_table(const struct result *result, const struct report_style *style,
+                  struct buffer *out);
+/* RFC 4180, CR LF, header row, one row an engine, script and metric:
+ * engine,version,role,script,metric,unit,median,min,max */
+void report_csv(const struct result *result, struct buffer *out);
+
+#endif
