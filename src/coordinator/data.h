@@ -37,7 +37,12 @@ void data_close(struct data_folder *folder);
 int data_need(const struct data_folder *folder, uint64_t needed, const char *what_for,
               struct error *error);
 
-/* New path of a copy or build: folder/pitot-run-PID-LABEL.db (label made harmless). */
+/* Writes a label that is safe in a file name: other bytes than letters, digits, '.', '_' and '-'
+ * become '_', and one that was changed or was longer than `most` (>= 16) characters gets a hash
+ * of the whole behind it, so that different labels stay different. out needs most + 1 bytes. */
+void data_label(char *out, size_t most, const char *label);
+/* New path of a copy or build: folder/pitot-KIND-PID-LABEL.db, kind "run" or "build" (label made
+ * harmless). NULL: no memory. */
 char *data_path(const struct data_folder *folder, const char *kind, const char *label);
 /* Removes a database of ours with -wal, -shm, -log, -journal, -tshm and the like beside it. */
 void data_remove_database(const char *path);

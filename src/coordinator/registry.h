@@ -67,6 +67,8 @@ int registry_choose(const struct registry *registry, const char *list, engine_ch
 int registry_template_engine(const struct registry *registry, struct engine_choice *out,
                              struct error *error);
 void engine_choices_release(engine_choices *choices);
+/* For the one of registry_template_engine(). */
+void engine_choice_release(struct engine_choice *choice);
 
 /* True when `version` falls under a fault's versions. */
 bool manifest_fault_applies(const struct manifest_fault *fault, const char *version);

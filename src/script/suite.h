@@ -14,6 +14,7 @@ enum suite_compare { SUITE_ORDERED, SUITE_SET, SUITE_COUNT };
 
 struct suite_scale {
     char *name;
+    uint64_t bytes; /* "bytes": about what the loaded database takes; 0: not said */
     struct script_constant *variables;
     size_t variable_count;
 };

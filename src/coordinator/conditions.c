@@ -1,0 +1,102 @@
+#include "coordinator/conditions.h"
+
+#include "coordinator/interrupt.h"
+#include "core/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { FIRST_WAITS_S = 30, LATER_WAITS_S = 2, PATIENCE = 2, POLL_MS = 50 };
+
+void conditions_init(struct conditions *conditions)
+{
+    conditions->dirty_at_start = usage_dirty_bytes();
+    conditions->timeouts = 0;
+}
+
+bool conditions_settle(struct conditions *conditions, uint64_t *dirty)
+{
+    uint64_t patience = conditions->timeouts < PATIENCE ? FIRST_WAITS_S : LATER_WAITS_S;
+    uint64_t until = clock_now_ns() + patience * NS_PER_S;
+    *dirty = USAGE_ABSENT;
+    if (conditions->dirty_at_start == USAGE_ABSENT) {
+        return true;
+    }
+    for (;;) {
+        uint64_t now_dirty = usage_dirty_bytes();
+        if (now_dirty == USAGE_ABSENT) {
+            return true;
+        }
+        *dirty = now_dirty > conditions->dirty_at_start ? now_dirty - conditions->dirty_at_start
+                                                        : 0;
+        if (*dirty <= CONDITIONS_DIRTY_MAX) {
+            return true;
+        }
+        if (interrupt_requested()) {
+            return false;
+        }
+        if (clock_now_ns() >= until) {
+            conditions->timeouts++;
+            return false;
+        }
+        struct pollfd fd = {.fd = interrupt_fd(), .events = POLLIN};
+        poll(&fd, 1, POLL_MS);
+    }
+}
+
+int conditions_read_through(const char *path, struct error *error)
+{
+    enum { PART = 1 << 20 };
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return error_errno(error, errno, "cannot read %s", path);
+    }
+    char *part = malloc(PART);
+    int status = part == NULL ? error_set(error, ERROR_MEMORY, "out of memory") : 0;
+    while (status == 0 && !interrupt_requested()) {
+        ssize_t got = read(fd, part, PART);
+        if (got == 0) {
+            break;
+        }
+        if (got < 0 && errno != EINTR) {
+            status = error_errno(error, errno, "cannot read %s", path);
+        }
+    }
+    free(part);
+    close(fd);
+    return status;
+}
+
+void conditions_watch_begin(struct conditions_watch *watch, int worker_pid)
+{
+    watch->known = usage_machine_now(&watch->machine) == 0;
+    watch->worker_cpu_ns = usage_process_cpu_ns(worker_pid);
+    watch->own_cpu_ns = usage_process_cpu_ns((int)getpid());
+}
+
+void conditions_watch_end(const struct conditions_watch *watch, int worker_pid, double *others,
+                          double *steal)
+{
+    struct usage_machine now;
+    *others = NAN;
+    *steal = NAN;
+    if (!watch->known || usage_machine_now(&now) != 0 ||
+        now.total_ns <= watch->machine.total_ns) {
+        return;
+    }
+    double total = (double)(now.total_ns - watch->machine.total_ns);
+    *steal = (double)(now.steal_ns - watch->machine.steal_ns) / total;
+    uint64_t worker = usage_process_cpu_ns(worker_pid);
+    uint64_t own = usage_process_cpu_ns((int)getpid());
+    if (worker == USAGE_ABSENT || own == USAGE_ABSENT || watch->worker_cpu_ns == USAGE_ABSENT ||
+        watch->own_cpu_ns == USAGE_ABSENT) {
+        return;
+    }
+    double busy = (double)(now.busy_ns - watch->machine.busy_ns);
+    double ours = (double)(worker - watch->worker_cpu_ns) + (double)(own - watch->own_cpu_ns);
+    *others = busy > ours ? (busy - ours) / total : 0;
+}

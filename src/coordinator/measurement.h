@@ -1,0 +1,53 @@
+/* What the parts of measure() share; internal to the coordinator. */
+#ifndef PITOT_COORDINATOR_MEASUREMENT_H
+#define PITOT_COORDINATOR_MEASUREMENT_H
+
+#include "coordinator/conditions.h"
+#include "coordinator/data.h"
+#include "coordinator/measure.h"
+
+/* A worker that stands still for the busy timeout and this is ended. */
+#define HEADWAY_BEYOND_BUSY_NS (UINT64_C(30) * 1000000000)
+/* After the grace, this long for a result. */
+#define RESULT_WAIT_NS (UINT64_C(10) * 1000000000)
+
+struct measurement {
+    const struct plan *plan;
+    const struct progress *progress;
+    struct result *result;
+    struct data_folder folder;
+    struct template_file template;
+    bool has_template;
+    struct conditions conditions;
+    bool *alive; /* by engine of the result */
+};
+
+static inline uint64_t measurement_headway_ns(const struct plan *plan)
+{
+    return (uint64_t)plan->busy_timeout_ms * 1000000 + HEADWAY_BEYOND_BUSY_NS;
+}
+
+/* Finds or builds the template through its engine. */
+int measurement_template(struct measurement *m, struct error *error);
+
+/* Opens every engine (hello) and notes who it is; engines that cannot be opened are marked. */
+int measurement_identify(struct measurement *m, struct error *error);
+/* Lets every engine open a copy, take the settings and prepare every statement, so that a
+ * mistake in a script is found before anything is timed. */
+int measurement_preflight(struct measurement *m, struct error *error);
+
+/* One engine in one round (round, position from 1). Failures of the engine go to the result;
+ * an error ends the whole measurement. */
+int measurement_run(struct measurement *m, size_t engine, uint64_t round, uint64_t position,
+                    struct error *error);
+
+/* Marks an engine as failed; it is not run again. The message is noted at once. */
+void measurement_fail(struct measurement *m, size_t engine, const char *message);
+
+/* A new copy of the template for an engine, in the page cache; NULL for one without database. */
+int measurement_copy(struct measurement *m, const char *label, char **path, struct error *error);
+
+/* Adds what a reader of the numbers must be told. */
+int measurement_warn(struct measurement *m, struct error *error);
+
+#endif

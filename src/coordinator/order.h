@@ -1,0 +1,16 @@
+/* In which order the engines of a round run. */
+#ifndef PITOT_COORDINATOR_ORDER_H
+#define PITOT_COORDINATOR_ORDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Fills order[0 … engines - 1] with the engines of round `round` (from 0), in the order in which they run.
+ * Rounds are the rows of a Latin square (the rotations of one shuffled order), taken in
+ * shuffled order and shuffled anew for every square: over `engines` rounds each engine has had each
+ * position once. A pure function of its arguments.
+ */
+void order_of_round(uint32_t seed, size_t engines, size_t round, size_t *order);
+
+#endif

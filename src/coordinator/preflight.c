@@ -1,0 +1,177 @@
+/* Everything that can be wrong with an engine or a script is found here, before the clock
+ * matters. */
+#include "coordinator/exchange.h"
+#include "coordinator/interrupt.h"
+#include "coordinator/job.h"
+#include "coordinator/measurement.h"
+#include "coordinator/run_result.h"
+#include "coordinator/settings.h"
+
+#include "core/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void measurement_fail(struct measurement *m, size_t index, const char *message)
+{
+    struct result_engine *engine = &m->result->engines.items[index];
+    m->alive[index] = false;
+    free(engine->status);
+    engine->status = strdup("failed");
+    if (engine->error == NULL) {
+        engine->error = strdup(message);
+    }
+    char *text = result_text("%s failed: %s", engine->name, message);
+    if (text != NULL) {
+        m->progress->note(m->progress->context, text);
+    }
+    free(text);
+}
+
+static void move_text(char **into, char **from)
+{
+    free(*into);
+    *into = *from;
+    *from = NULL;
+}
+
+static int note_identity(struct measurement *m, size_t index, struct worker_identity *identity,
+                         struct error *error)
+{
+    struct result_engine *engine = &m->result->engines.items[index];
+    const struct engine_choice *choice = &m->plan->engines->items[index];
+    move_text(&engine->driver, &identity->driver);
+    move_text(&engine->version, &identity->version);
+    move_text(&engine->source_id, &identity->source_id);
+    move_text(&engine->sync_call, &identity->sync_call);
+    engine->compile_options.items = identity->compile_options.items;
+    engine->compile_options.count = identity->compile_options.count;
+    identity->compile_options.items = NULL;
+    identity->compile_options.count = 0;
+    if (choice->library != NULL || identity->library != NULL) {
+        struct result_library *library = result_list_add(&engine->libraries);
+        if (library == NULL) {
+            return error_set(error, ERROR_MEMORY, "out of memory");
+        }
+        library->asked = choice->library != NULL ? strdup(choice->library) : NULL;
+        move_text(&library->real, &identity->library);
+    }
+    int status = 0;
+    for (size_t i = 0; i < identity->warnings.count && status == 0; i++) {
+        status = result_warn(m->result, engine->name, "%s", identity->warnings.items[i]);
+    }
+    if (status == 0 && identity->build != NULL && strcmp(identity->build, "release") != 0) {
+        status = result_warn(m->result, engine->name,
+                             "its worker is a %s build: these numbers mean nothing",
+                             identity->build);
+    }
+    for (size_t i = 0; i < choice->manifest->faults.count && status == 0; i++) {
+        const struct manifest_fault *fault = &choice->manifest->faults.items[i];
+        if (engine->version != NULL && manifest_fault_applies(fault, engine->version)) {
+            char **text = result_list_add(&engine->known_faults);
+            if (text == NULL || (*text = strdup(fault->text)) == NULL) {
+                status = ERROR_MEMORY;
+            }
+        }
+    }
+    return status == 0 ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+}
+
+int measurement_identify(struct measurement *m, struct error *error)
+{
+    int status = 0;
+    for (size_t i = 0; i < m->plan->engines->count && status == 0; i++) {
+        struct worker_identity identity;
+        struct error failure = ERROR_INIT;
+        if (worker_identify(&m->plan->engines->items[i], &identity, &failure) == 0) {
+            status = note_identity(m, i, &identity, error);
+            worker_identity_release(&identity);
+        } else if (failure.code == ERROR_INTERRUPTED || failure.code == ERROR_MEMORY) {
+            status = error_set(error, failure.code, "%s", failure.message);
+        } else {
+            measurement_fail(m, i, failure.message);
+        }
+    }
+    return status;
+}
+
+/* 0: the engine takes everything. */
+static int try_engine(struct measurement *m, size_t index, const char *path, bool *script_at_fault,
+                      struct error *error)
+{
+    const struct engine_choice *choice = &m->plan->engines->items[index];
+    struct worker_identity identity;
+    struct worker_process *worker;
+    result_pairs settings = {NULL, 0};
+    json_t *line = NULL;
+    int status = settings_of_plan(m->plan, choice->manifest, &settings, error);
+    if (status == 0) {
+        status = worker_start(choice, &worker, &identity, NULL, error);
+    }
+    if (status != 0) {
+        settings_release(&settings);
+        return status;
+    }
+    struct exchange exchange = {
+        .plan = m->plan,
+        .worker = worker,
+        .engine = choice->name,
+        .step = "checking scripts and settings",
+        .progress = m->progress,
+        .started_ns = clock_now_ns(),
+        .expected_ns = PROGRESS_UNKNOWN,
+        .headway_ns = measurement_headway_ns(m->plan),
+        .deadline_ns = UINT64_MAX,
+    };
+    json_t *job = job_preflight(m->plan, path != NULL ? path : "", &settings);
+    status = job != NULL ? worker_send(worker, job, error)
+                         : error_set(error, ERROR_MEMORY, "out of memory");
+    if (status == 0) {
+        status = exchange_await(&exchange, "ready", &line, error);
+    }
+    *script_at_fault = exchange.script_at_fault;
+    json_decref(line);
+    json_decref(job);
+    settings_release(&settings);
+    worker_end(worker, status == 0 ? 5 * NS_PER_S : 0, NULL);
+    worker_identity_release(&identity);
+    return status;
+}
+
+int measurement_preflight(struct measurement *m, struct error *error)
+{
+    char *path = NULL;
+    struct error script_error = ERROR_INIT;
+    size_t with_database = 0;
+    size_t refused = 0;
+    int status = m->has_template ? measurement_copy(m, "preflight", &path, error) : 0;
+    for (size_t i = 0; i < m->plan->engines->count && status == 0; i++) {
+        bool no_database = m->plan->engines->items[i].manifest->no_database;
+        bool script_at_fault = false;
+        struct error failure = ERROR_INIT;
+        if (!m->alive[i]) {
+            continue;
+        }
+        with_database += no_database ? 0 : 1;
+        if (try_engine(m, i, no_database ? NULL : path, &script_at_fault, &failure) == 0) {
+            continue;
+        }
+        if (failure.code == ERROR_INTERRUPTED || failure.code == ERROR_MEMORY) {
+            status = error_set(error, failure.code, "%s", failure.message);
+            break;
+        }
+        if (script_at_fault && !no_database) {
+            refused++;
+            error_set(&script_error, ERROR_INVALID, "%s", failure.message);
+        }
+        measurement_fail(m, i, failure.message);
+    }
+    if (path != NULL) {
+        data_remove_database(path);
+        free(path);
+    }
+    if (status == 0 && refused > 0 && refused == with_database) {
+        status = error_set(error, ERROR_INVALID, "%s", script_error.message);
+    }
+    return status;
+}

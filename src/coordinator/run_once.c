@@ -1,0 +1,353 @@
+/* One engine in one round: copy, settle, warm up, go, result. */
+#include "base/file.h"
+#include "coordinator/exchange.h"
+#include "coordinator/interrupt.h"
+#include "coordinator/job.h"
+#include "coordinator/measurement.h"
+#include "coordinator/run_result.h"
+#include "coordinator/settings.h"
+
+#include "core/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* `go` lies this far ahead: time for the line to arrive and for all threads to hear of it. */
+#define GO_AHEAD_NS (100 * NS_PER_MS)
+/* Sizes are looked at so often, and kept once a second. */
+#define LOOK_NS (100 * NS_PER_MS)
+/* An interrupted worker may take this long beyond its grace to hand over what it has. */
+#define STOP_WAIT_NS (3 * NS_PER_S)
+
+struct run_state {
+    struct measurement *m;
+    struct result_run *run;
+    const char *database; /* NULL: the engine has none */
+    uint64_t at_ns;
+    uint64_t seconds_seen;
+    bool watching;
+    struct conditions_watch watch;
+    int pid;
+    bool out_of_memory;
+};
+
+/* ---- sizes by the second ----------------------------------------------------------- */
+
+static uint64_t size_of(const char *path, const char *suffix)
+{
+    char name[8192];
+    int length = snprintf(name, sizeof name, "%s%s", path, suffix);
+    int64_t size = length > 0 && (size_t)length < sizeof name ? file_size(name) : -1;
+    return size < 0 ? RESULT_ABSENT : (uint64_t)size;
+}
+
+static uint64_t journal_size(const char *path)
+{
+    uint64_t wal = size_of(path, "-wal");
+    uint64_t log = size_of(path, "-log");
+    if (wal == RESULT_ABSENT) {
+        return log;
+    }
+    return log == RESULT_ABSENT ? wal : wal + log;
+}
+
+static void look(void *context, uint64_t now_ns)
+{
+    struct run_state *state = context;
+    if (!state->watching) {
+        state->watching = true;
+        conditions_watch_begin(&state->watch, state->pid);
+        return;
+    }
+    if (state->database == NULL) {
+        return;
+    }
+    uint64_t wal = journal_size(state->database);
+    struct result_run *run = state->run;
+    if (wal != RESULT_ABSENT &&
+        (run->largest_wal_bytes == RESULT_ABSENT || wal > run->largest_wal_bytes)) {
+        run->largest_wal_bytes = wal;
+    }
+    if (now_ns < state->at_ns + (state->seconds_seen + 1) * NS_PER_S) {
+        return;
+    }
+    state->seconds_seen++;
+    struct result_second *second = result_list_add(&run->seconds);
+    if (second == NULL) {
+        state->out_of_memory = true;
+        return;
+    }
+    second->at_s = (double)state->seconds_seen;
+    second->database_bytes = size_of(state->database, "");
+    second->wal_bytes = wal;
+}
+
+/* The worker's seconds may be fewer than those that were looked at: the last one or two passed
+ * after its last operation. */
+static void drop_later_seconds(struct result_run *run)
+{
+    while (run->seconds.count > 0 &&
+           run->seconds.items[run->seconds.count - 1].operations.items == NULL) {
+        run->seconds.count--;
+    }
+}
+
+/* ---- the run ------------------------------------------------------------------------- */
+
+static uint64_t expected_ns(const struct plan *plan)
+{
+    if (plan->duration_ns == RESULT_ABSENT || plan->warmup_ns == RESULT_ABSENT) {
+        return PROGRESS_UNKNOWN;
+    }
+    return plan->warmup_ns + plan->duration_ns;
+}
+
+static int await_ready(struct exchange *exchange, struct run_state *state, struct error *error)
+{
+    json_t *line;
+    exchange->headway_ns = measurement_headway_ns(exchange->plan);
+    if (exchange->plan->warmup_ns != RESULT_ABSENT) {
+        /* The warm-up counts operations, but one of them may last as long as all of it. */
+        exchange->headway_ns += exchange->plan->warmup_ns;
+    }
+    int status = exchange_await(exchange, "ready", &line, error);
+    if (status == 0) {
+        status = run_read_ready(exchange->plan, line, state->run, error);
+        json_decref(line);
+    }
+    return status;
+}
+
+/* After a signal: what the worker has until now. */
+static int collect_partial(struct exchange *exchange, json_t **line)
+{
+    json_t *stop = job_stop();
+    struct error ignored = ERROR_INIT;
+    exchange->uninterruptible = true;
+    exchange->headway_ns = UINT64_MAX;
+    exchange->deadline_ns = clock_now_ns() + exchange->plan->grace_ns + STOP_WAIT_NS;
+    int status = stop != NULL ? worker_send(exchange->worker, stop, &ignored) : ERROR_MEMORY;
+    json_decref(stop);
+    return status == 0 ? exchange_await(exchange, "result", line, &ignored) : status;
+}
+
+static int run_measured(struct exchange *exchange, struct run_state *state, struct error *error)
+{
+    const struct plan *plan = exchange->plan;
+    json_t *line = NULL;
+    state->at_ns = clock_now_ns() + GO_AHEAD_NS;
+    json_t *go = job_go(state->at_ns);
+    int status = go != NULL ? worker_send(exchange->worker, go, error)
+                            : error_set(error, ERROR_MEMORY, "out of memory");
+    json_decref(go);
+    if (status != 0) {
+        return status;
+    }
+    exchange->tick = look;
+    exchange->tick_context = state;
+    exchange->tick_at_ns = state->at_ns;
+    exchange->tick_every_ns = LOOK_NS;
+    if (plan->duration_ns != RESULT_ABSENT) {
+        exchange->headway_ns = UINT64_MAX;
+        exchange->deadline_ns = state->at_ns + plan->duration_ns + plan->grace_ns + RESULT_WAIT_NS;
+    } else {
+        exchange->headway_ns = measurement_headway_ns(plan);
+    }
+    status = exchange_await(exchange, "result", &line, error);
+    bool interrupted = status == ERROR_INTERRUPTED;
+    if (interrupted && collect_partial(exchange, &line) != 0) {
+        return status;
+    }
+    if (line != NULL) {
+        struct error broken = ERROR_INIT;
+        conditions_watch_end(&state->watch, state->pid, &state->run->cpu_others,
+                             &state->run->steal);
+        int read = run_read_result(plan, line, state->run, &broken);
+        json_decref(line);
+        drop_later_seconds(state->run);
+        if (read != 0 && !interrupted) {
+            error_set(error, broken.code, "%s", broken.message);
+            return read;
+        }
+    }
+    return status;
+}
+
+static int send_job(struct exchange *exchange, const char *database, const result_pairs *settings,
+                    struct error *error)
+{
+    json_t *job = job_run(exchange->plan, database, settings);
+    int status = job != NULL ? worker_send(exchange->worker, job, error)
+                             : error_set(error, ERROR_MEMORY, "out of memory");
+    json_decref(job);
+    return status;
+}
+
+static int with_worker(struct measurement *m, size_t index, const char *step,
+                       struct run_state *state, struct error *error)
+{
+    const struct engine_choice *choice = &m->plan->engines->items[index];
+    struct worker_identity identity;
+    struct worker_process *worker;
+    result_pairs settings = {NULL, 0};
+    int status = settings_of_plan(m->plan, choice->manifest, &settings, error);
+    if (status == 0) {
+        status = worker_start(choice, &worker, &identity, &state->run->log, error);
+    }
+    if (status != 0) {
+        settings_release(&settings);
+        return status;
+    }
+    struct exchange exchange = {
+        .plan = m->plan,
+        .worker = worker,
+        .engine = choice->name,
+        .step = step,
+        .progress = m->progress,
+        .started_ns = clock_now_ns(),
+        .expected_ns = expected_ns(m->plan),
+        .deadline_ns = UINT64_MAX,
+    };
+    state->pid = worker_pid(worker);
+    status = send_job(&exchange, state->database ? state->database : "", &settings, error);
+    if (status == 0) {
+        status = await_ready(&exchange, state, error);
+    }
+    if (status == 0) {
+        if (state->database != NULL) {
+            state->run->resident = usage_resident_share(state->database);
+        }
+        status = run_measured(&exchange, state, error);
+    }
+    settings_release(&settings);
+    worker_end(worker, status == 0 ? 5 * NS_PER_S : 0, status == 0 ? NULL : &state->run->log);
+    worker_identity_release(&identity);
+    return status;
+}
+
+/* ---- around it ------------------------------------------------------------------------- */
+
+int measurement_copy(struct measurement *m, const char *label, char **path, struct error *error)
+{
+    uint64_t bytes = m->template.bytes;
+    *path = NULL;
+    /* A write-ahead log may grow to a part of the database, at least some tens of MB. */
+    int status = data_need(&m->folder, bytes + bytes / 4 + (UINT64_C(64) << 20),
+                           "a copy of the template and its write-ahead log", error);
+    if (status != 0) {
+        return status;
+    }
+    *path = data_path(&m->folder, "run", label);
+    if (*path == NULL) {
+        return error_set(error, ERROR_MEMORY, "out of memory");
+    }
+    status = file_copy(m->template.path, *path, interrupt_requested, error);
+    if (status == 0) {
+        status = file_sync_folder(m->folder.path, error);
+    }
+    if (status == 0) {
+        status = conditions_read_through(*path, error);
+    }
+    if (status != 0) {
+        data_remove_database(*path);
+        free(*path);
+        *path = NULL;
+    }
+    return status;
+}
+
+static void tell_done(struct measurement *m, const char *step, const struct result_run *run)
+{
+    uint64_t ok = 0;
+    for (size_t i = 0; i < run->scripts.count; i++) {
+        ok += run->scripts.items[i].ok * run->scripts.items[i].operations_each;
+    }
+    char *text = result_text("%s: %.0f operations/s", step,
+                             run->window_ns > 0 ? (double)ok * 1e9 / (double)run->window_ns : 0);
+    if (text != NULL) {
+        m->progress->done(m->progress->context, text);
+    }
+    free(text);
+}
+
+static int prepare_copy(struct measurement *m, const char *name, uint64_t round,
+                        struct run_state *state, char **path, struct error *error)
+{
+    char *label = result_text("%s-%llu", name, (unsigned long long)round);
+    int status = label != NULL ? measurement_copy(m, label, path, error)
+                               : error_set(error, ERROR_MEMORY, "out of memory");
+    free(label);
+    if (status == 0) {
+        state->database = *path;
+        if (!conditions_settle(&m->conditions, &state->run->dirty_bytes) &&
+            interrupt_requested()) {
+            status = error_set(error, ERROR_INTERRUPTED, "ended by a signal");
+        }
+    }
+    return status;
+}
+
+int measurement_run(struct measurement *m, size_t index, uint64_t round, uint64_t position,
+                    struct error *error)
+{
+    struct result_engine *engine = &m->result->engines.items[index];
+    struct result_run *run = result_list_add(&engine->runs);
+    char *step = result_text("%s: round %llu of %u", engine->name, (unsigned long long)round,
+                             m->plan->rounds);
+    if (run == NULL || step == NULL) {
+        free(step);
+        return error_set(error, ERROR_MEMORY, "out of memory");
+    }
+    result_run_init(run);
+    run->round = round;
+    run->position = position;
+    struct run_state state = {.m = m, .run = run};
+    struct error failure = ERROR_INIT;
+    char *path = NULL;
+    int status = 0;
+    if (m->has_template && !m->plan->engines->items[index].manifest->no_database) {
+        status = prepare_copy(m, engine->name, round, &state, &path, error);
+    }
+    if (status == 0) {
+        status = with_worker(m, index, step, &state, &failure);
+        if (path != NULL) {
+            run->final_bytes = size_of(path, "");
+        }
+    }
+    if (path != NULL) {
+        if (m->plan->keep) {
+            char *text = result_text("kept: %s", path);
+            if (text != NULL) {
+                m->progress->note(m->progress->context, text);
+            }
+            free(text);
+        } else {
+            data_remove_database(path);
+        }
+        free(path);
+    }
+    if (failure.code != ERROR_NONE) {
+        if (failure.code == ERROR_INTERRUPTED || failure.code == ERROR_MEMORY) {
+            status = error_set(error, failure.code, "%s", failure.message);
+        } else {
+            status = 0;
+        }
+        if (run->status == NULL || strcmp(run->status, "partial") != 0) {
+            free(run->status);
+            run->status = strdup("failed");
+        }
+        free(run->error);
+        run->error = strdup(failure.message);
+        if (status == 0) {
+            measurement_fail(m, index, failure.message);
+        }
+    } else if (status == 0) {
+        tell_done(m, step, run);
+    }
+    if (state.out_of_memory && status == 0) {
+        status = error_set(error, ERROR_MEMORY, "out of memory for the sizes of each second");
+    }
+    free(step);
+    return status;
+}

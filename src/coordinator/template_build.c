@@ -1,0 +1,214 @@
+/* The template, built by the load script through an engine. */
+#include "coordinator/exchange.h"
+#include "coordinator/job.h"
+#include "coordinator/measurement.h"
+#include "coordinator/run_result.h"
+#include "coordinator/settings.h"
+
+#include "core/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Settings of the load: nothing of a half-built template is ever used, so no journal and no sync;
+ * the finished file is synced before it gets its name.
+ */
+static const char *const load_settings[][2] = {
+    {"journal_mode", "off"},
+    {"synchronous", "off"},
+    {"cache_size", "-65536"},
+};
+
+static int add_pair(result_pairs *pairs, const char *name, const char *value, struct error *error)
+{
+    struct result_pair *pair = result_list_add(pairs);
+    if (pair == NULL || (pair->name = strdup(name)) == NULL ||
+        (pair->value = strdup(value)) == NULL) {
+        return error_set(error, ERROR_MEMORY, "out of memory");
+    }
+    return 0;
+}
+
+static int settings_of_load(const struct plan *plan, result_pairs *out, struct error *error)
+{
+    result_pairs all = {NULL, 0};
+    int status = settings_of_plan(plan, NULL, &all, error);
+    for (size_t i = 0; i < all.count && status == 0; i++) {
+        if (setting_is_file_level(all.items[i].name)) {
+            status = add_pair(out, all.items[i].name, all.items[i].value, error);
+        }
+    }
+    for (size_t i = 0; i < sizeof load_settings / sizeof *load_settings && status == 0; i++) {
+        status = add_pair(out, load_settings[i][0], load_settings[i][1], error);
+    }
+    settings_release(&all);
+    return status;
+}
+
+/* The file must have what was asked of it. */
+static int check_settings(const json_t *result, struct error *error)
+{
+    result_settings settings = {NULL, 0};
+    int status = run_read_settings(json_object_get(result, "settings"), &settings, error);
+    for (size_t i = 0; i < settings.count; i++) {
+        struct result_setting *setting = &settings.items[i];
+        if (status == 0 && setting_is_file_level(setting->name) && !setting->agrees) {
+            status = error_set(error, ERROR_INVALID,
+                               "--pragma %s=%s is not taken: a new database has %s=%s",
+                               setting->name, setting->asked, setting->name,
+                               setting->got ? setting->got : "(nothing)");
+        }
+        free(setting->name);
+        free(setting->asked);
+        free(setting->got);
+    }
+    free(settings.items);
+    return status;
+}
+
+static int read_rows(const json_t *result, struct template_built *built, struct error *error)
+{
+    json_t *rows = json_object_get(result, "rows");
+    const char *table;
+    json_t *count;
+    size_t tables = json_object_size(rows);
+    if (tables == 0) {
+        return 0;
+    }
+    built->tables = calloc(tables, sizeof *built->tables);
+    built->rows = calloc(tables, sizeof *built->rows);
+    if (built->tables == NULL || built->rows == NULL) {
+        return error_set(error, ERROR_MEMORY, "out of memory");
+    }
+    json_object_foreach(rows, table, count)
+    {
+        built->tables[built->table_count] = strdup(table);
+        if (built->tables[built->table_count] == NULL) {
+            return error_set(error, ERROR_MEMORY, "out of memory");
+        }
+        built->rows[built->table_count++] = (uint64_t)json_integer_value(count);
+    }
+    return 0;
+}
+
+static int load(struct measurement *m, const struct engine_choice *choice, const char *path,
+                struct template_built *built, struct error *error)
+{
+    struct worker_identity identity;
+    struct worker_process *worker = NULL;
+    result_pairs settings = {NULL, 0};
+    json_t *line = NULL;
+    json_t *job = NULL;
+    int status = settings_of_load(m->plan, &settings, error);
+    if (status == 0) {
+        status = worker_start(choice, &worker, &identity, NULL, error);
+    }
+    if (status != 0) {
+        settings_release(&settings);
+        return status;
+    }
+    struct exchange exchange = {
+        .plan = m->plan,
+        .worker = worker,
+        .engine = choice->name,
+        .step = "building the template",
+        .progress = m->progress,
+        .started_ns = clock_now_ns(),
+        .expected_ns = PROGRESS_UNKNOWN,
+        /* An index over gigabytes is one statement during which nothing is counted. */
+        .headway_ns = UINT64_MAX,
+        .deadline_ns = UINT64_MAX,
+        .loading = true,
+    };
+    job = job_load(m->plan, path, &settings);
+    status = job != NULL ? worker_send(worker, job, error)
+                         : error_set(error, ERROR_MEMORY, "out of memory");
+    if (status == 0) {
+        status = exchange_await(&exchange, "result", &line, error);
+    }
+    if (status == 0) {
+        status = check_settings(line, error);
+    }
+    if (status == 0) {
+        status = read_rows(line, built, error);
+    }
+    if (status == 0) {
+        built->engine = strdup(choice->name);
+        built->engine_version = strdup(identity.version ? identity.version : "");
+        if (built->engine == NULL || built->engine_version == NULL) {
+            status = error_set(error, ERROR_MEMORY, "out of memory");
+        }
+    }
+    json_decref(line);
+    json_decref(job);
+    settings_release(&settings);
+    worker_end(worker, status == 0 ? 5 * NS_PER_S : 0, NULL);
+    worker_identity_release(&identity);
+    return status;
+}
+
+static int build(void *context, const char *path, struct template_built *built,
+                 struct error *error)
+{
+    struct measurement *m = context;
+    struct engine_choice choice;
+    memset(&choice, 0, sizeof choice);
+    int status = registry_template_engine(m->plan->registry, &choice, error);
+    if (status == 0) {
+        status = load(m, &choice, path, built, error);
+    }
+    free(choice.name);
+    free(choice.library);
+    if (status != 0) {
+        error_prefix(error, "the template could not be built");
+    }
+    return status;
+}
+
+static int fill_result(struct measurement *m, struct error *error)
+{
+    struct result_template *out = &m->result->template;
+    const struct template_file *file = &m->template;
+    out->path = strdup(file->path);
+    out->identity = strdup(file->identity);
+    out->bytes = file->bytes;
+    out->reused = file->reused;
+    out->build_seconds = file->build_seconds;
+    out->engine = file->engine ? strdup(file->engine) : NULL;
+    out->engine_version = file->engine_version ? strdup(file->engine_version) : NULL;
+    return out->path && out->identity ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+}
+
+int measurement_template(struct measurement *m, struct error *error)
+{
+    const struct plan *plan = m->plan;
+    result_strings file_settings = {NULL, 0};
+    struct template_key key = {
+        .workload = plan->suite->name,
+        .scale = plan->scale->name,
+        .load_hash = plan->suite->load_hash,
+        .seed = plan->seed,
+    };
+    struct script_constant *variables =
+        suite_variables(plan->suite, plan->scale, plan->scenario, &key.variable_count);
+    int status = variables != NULL ? settings_of_file(plan, &file_settings, error)
+                                   : error_set(error, ERROR_MEMORY, "out of memory");
+    if (status == 0) {
+        key.variables = variables;
+        key.file_settings = (const char *const *)file_settings.items;
+        key.file_setting_count = file_settings.count;
+        status = template_prepare(&m->folder, &key, plan->scale->bytes, plan->fresh, build, m,
+                                  m->progress, &m->template, error);
+    }
+    if (status == 0) {
+        m->has_template = true;
+        status = fill_result(m, error);
+    }
+    for (size_t i = 0; i < file_settings.count; i++) {
+        free(file_settings.items[i]);
+    }
+    free(file_settings.items);
+    free(variables);
+    return status;
+}
