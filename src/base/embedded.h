@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 struct embedded_file {
-    const char *path; /* below its folder: "prod/suite.json" */
+    const char *path;  /* below its folder: "prod/suite.json" */
     const char *bytes; /* NUL behind the last */
     size_t length;
 };

@@ -9,9 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads a whole regular file of at most `max` bytes. ERROR_INVALID when larger. */
+/* Appends a whole regular file of at most `max` bytes to out. ERROR_INVALID when it is
+ * larger or not regular; out may then hold a part of it. */
 int file_read(const char *path, size_t max, struct buffer *out, struct error *error);
-/* Writes path.tmp.PID, fsyncs, renames over path, fsyncs the folder. */
+/* Writes path.tmp.PID, fsyncs, renames over path, fsyncs the folder. A symbolic link
+ * stays, and what it names is replaced. What exists and is no regular file
+ * (/dev/stdout, a pipe) is written to instead; a folder is ERROR_INVALID. */
 int file_replace(const char *path, const char *bytes, size_t length, struct error *error);
 /* Makes a folder and its parents. A path that exists and is no folder is
  * ERROR_INVALID. */

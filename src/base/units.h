@@ -22,12 +22,14 @@ int units_cache_size(const char *what, const char *text, int64_t *out, struct er
 int units_count(const char *what, const char *text, uint64_t min, uint64_t max, uint64_t *out,
                 struct error *error);
 
-/* "5.2 µs", "1.20 ms", "3.4 GB": three significant digits, unit fitting the size;
- * "–" for NAN. out needs UNITS_TEXT_SIZE bytes. */
+/* "5.20 µs", "1.20 ms", "3.40 GB" (powers of 1000): three significant digits, unit
+ * fitting the size after rounding, "–" for NAN and infinity. Independent of the
+ * locale. out needs UNITS_TEXT_SIZE bytes. */
 enum { UNITS_TEXT_SIZE = 32 };
 void units_print_ns(char out[UNITS_TEXT_SIZE], double ns);
 void units_print_bytes(char out[UNITS_TEXT_SIZE], double bytes);
-/* "6,543", "1.21 M": rates and counts. */
+/* "6,543", "315,204", "1.21 M", "12.3": rates and counts, whole below a million unless
+ * a fraction of a number below 100 would be lost. */
 void units_print_count(char out[UNITS_TEXT_SIZE], double count);
 
 #endif

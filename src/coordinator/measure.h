@@ -30,7 +30,7 @@ struct plan {
     bool fresh, keep;
 };
 
-/* Fills host, plan, template, engines (with summaries) and warnings of `result`. Failed engines
+/* Fills host, plan, template, engines (their summaries are left to src/statistics/) and warnings of `result`. Failed engines
  * are rows of the result, not errors; an error means that nothing more could be measured
  * (what was measured until then is in the result, marked partial): INTERRUPTED, UNAVAILABLE (no
  * engine left, the data folder cannot be used), INVALID (a script that every engine refuses,

@@ -11,6 +11,9 @@
 /* After the grace, this long for a result. */
 #define RESULT_WAIT_NS (UINT64_C(10) * 1000000000)
 
+/* What stands for a path in the job of an engine that stores nothing. */
+#define NO_DATABASE "-"
+
 struct measurement {
     const struct plan *plan;
     const struct progress *progress;

@@ -123,7 +123,7 @@ static int try_engine(struct measurement *m, size_t index, const char *path, boo
         .headway_ns = measurement_headway_ns(m->plan),
         .deadline_ns = UINT64_MAX,
     };
-    json_t *job = job_preflight(m->plan, path != NULL ? path : "", &settings);
+    json_t *job = job_preflight(m->plan, path != NULL ? path : NO_DATABASE, &settings);
     status = job != NULL ? worker_send(worker, job, error)
                          : error_set(error, ERROR_MEMORY, "out of memory");
     if (status == 0) {

@@ -210,7 +210,7 @@ static int with_worker(struct measurement *m, size_t index, const char *step,
         .deadline_ns = UINT64_MAX,
     };
     state->pid = worker_pid(worker);
-    status = send_job(&exchange, state->database ? state->database : "", &settings, error);
+    status = send_job(&exchange, state->database ? state->database : NO_DATABASE, &settings, error);
     if (status == 0) {
         status = await_ready(&exchange, state, error);
     }

@@ -16,16 +16,16 @@
 #include <stdbool.h>
 
 /* X(NAME, number, what it means) */
-#define ERROR_CODES(X)                                                         \
-    X(INVALID, 1, "a name, number, script, manifest or file given is wrong")   \
-    X(UNAVAILABLE, 2, "this machine or account cannot do it")                  \
-    X(ENGINE, 3, "an engine failed or gave a wrong answer")                    \
-    X(PROTOCOL, 4, "a worker broke the protocol")                              \
-    X(IO, 5, "a file could not be read or written")                            \
-    X(FULL, 6, "no space is left")                                             \
-    X(MEMORY, 7, "out of memory")                                              \
-    X(TIMEOUT, 8, "something made no headway for too long")                    \
-    X(INTERRUPTED, 9, "ended by a signal")                                     \
+#define ERROR_CODES(X)                                                                             \
+    X(INVALID, 1, "a name, number, script, manifest or file given is wrong")                       \
+    X(UNAVAILABLE, 2, "this machine or account cannot do it")                                      \
+    X(ENGINE, 3, "an engine failed or gave a wrong answer")                                        \
+    X(PROTOCOL, 4, "a worker broke the protocol")                                                  \
+    X(IO, 5, "a file could not be read or written")                                                \
+    X(FULL, 6, "no space is left")                                                                 \
+    X(MEMORY, 7, "out of memory")                                                                  \
+    X(TIMEOUT, 8, "something made no headway for too long")                                        \
+    X(INTERRUPTED, 9, "ended by a signal")                                                         \
     X(BUSY, 10, "held by someone else")
 
 enum error_code {
@@ -42,7 +42,10 @@ struct error {
     char message[ERROR_MESSAGE_SIZE];
 };
 
-#define ERROR_INIT {.code = ERROR_NONE}
+#define ERROR_INIT                                                                                 \
+    {                                                                                              \
+        .code = ERROR_NONE                                                                         \
+    }
 
 /* Sets code and message unless one is set already. Returns the code given (for
  * `return error_set(...)`). A message that is too long is cut at a character. */

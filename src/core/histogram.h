@@ -4,7 +4,7 @@
  * Values below 128 have a bucket each. From there every power of two is cut into
  * 128 buckets of equal width, so a bucket is at most 1/128 (0.79 %) of its lower
  * bound wide. Range: 0 to HISTOGRAM_MAX_NS (1 h); a larger value is counted in
- * `overflow` and in max, never dropped. Size: HISTOGRAM_BUCKETS * 8 bytes + 64.
+ * `overflow` and in max, never dropped. Size: HISTOGRAM_BUCKETS * 8 bytes + 40.
  *
  *     index(v) = v                                       v < 128
  *     index(v) = (e - 6) * 128 + (v >> (e - 7)) - 128    e = floor(log2 v)
@@ -15,7 +15,10 @@
  * Percentiles are by nearest rank: the value of rank ceil(p * count), in exact
  * integer arithmetic (p is a fraction of two integers, since 99.9/100*10000 is
  * not 9990 in doubles), interpolated linearly inside the bucket by rank, and
- * never outside [min, max]. Histograms are merged by adding, never averaged.
+ * never outside [min, max]. Sample r of the c in a bucket [lower, upper), cut to
+ * [min, max] and the range, is lower + floor((upper - lower) * (2r - 1) / 2c). Rank 1 is min,
+ * rank count is max, and so is every rank among the overflowing samples.
+ * Histograms are merged by adding, never averaged.
  *
  * Not thread-safe: one histogram has one writer; read or merge it afterwards.
  */
@@ -27,7 +30,7 @@
 #define HISTOGRAM_SUB_BITS 7
 #define HISTOGRAM_SUB_COUNT (1u << HISTOGRAM_SUB_BITS)
 #define HISTOGRAM_MAX_NS UINT64_C(3600000000000)
-/* index(HISTOGRAM_MAX_NS) + 1: floor(log2 3.6e12) is 41. */
+/* floor(log2 3.6e12) is 41: the bucket of HISTOGRAM_MAX_NS is in the last block. */
 #define HISTOGRAM_BUCKETS ((41u - 6u) * HISTOGRAM_SUB_COUNT + HISTOGRAM_SUB_COUNT)
 
 struct histogram {
@@ -59,7 +62,9 @@ uint64_t histogram_upper(uint32_t index);
 static inline void histogram_add(struct histogram *histogram, uint64_t value)
 {
     histogram->count++;
-    histogram->sum += value;
+    if (__builtin_add_overflow(histogram->sum, value, &histogram->sum)) {
+        histogram->sum = UINT64_MAX;
+    }
     if (value < histogram->min) {
         histogram->min = value;
     }

@@ -22,11 +22,11 @@
 #define ENGINE_ABI_VERSION 1u
 
 enum engine_capability {
-    ENGINE_CAN_THREADS = 1u << 0,      /* several connections in several threads */
-    ENGINE_CAN_LOAD = 1u << 1,         /* can build a template */
-    ENGINE_CAN_CHECK = 1u << 2,        /* integrity_check and row counts */
-    ENGINE_COUNTS_WAITING = 1u << 3,   /* wait counters are real */
-    ENGINE_HAS_NO_DATABASE = 1u << 4,  /* null: nothing is stored */
+    ENGINE_CAN_THREADS = 1u << 0,     /* several connections in several threads */
+    ENGINE_CAN_LOAD = 1u << 1,        /* can build a template */
+    ENGINE_CAN_CHECK = 1u << 2,       /* integrity_check and row counts */
+    ENGINE_COUNTS_WAITING = 1u << 3,  /* wait counters are real */
+    ENGINE_HAS_NO_DATABASE = 1u << 4, /* null: nothing is stored */
 };
 
 /* What became of one call. */
@@ -80,7 +80,7 @@ struct engine_effect {
 };
 
 /* Receives rows when answers are checked; NULL in timed runs. The values live
- * until it returns. Nonzero stops the statement. */
+ * until it returns. Nonzero stops the statement, which then is ENGINE_FAILED. */
 struct engine_sink {
     int (*row)(void *context, const struct value *columns, uint32_t count);
     void *context;
@@ -136,12 +136,19 @@ struct engine_ops {
     /* Text and code of the last failure on this connection. */
     const char *(*error_text)(struct engine_connection *connection, int *code);
     struct engine_waits (*waits)(const struct engine_connection *connection);
-    /* Ends what the connection is doing with ENGINE_INTERRUPTED, lock waits too. */
+    /* Ends what the connection is doing with ENGINE_INTERRUPTED, lock waits too (after
+     * the sleep that is under way, at most 100 ms). exec, prepare, run, begin and commit end
+     * so from then on, until rollback() makes the connection usable again. A
+     * statement that starts in the same moment may be missed: call it again while it runs. */
     void (*interrupt)(struct engine_connection *connection);
 };
 
 extern const struct engine_ops engine_sqlite;
 extern const struct engine_ops engine_null;
+
+/* ERROR_INVALID for an inconsistent driver: ABI version, a missing function, unknown or
+ * contradictory capabilities. */
+int engine_validate(const struct engine_ops *ops, struct error *error);
 
 /* The driver of that name, validated, or NULL with ERROR_INVALID. */
 const struct engine_ops *engine_find(const char *driver, struct error *error);

@@ -24,6 +24,13 @@ struct host {
 void host_read(struct host *host, const char *folder);
 void host_release(struct host *host);
 
+/* The two facts whose sources differ between machines, out of texts given, so that they
+ * can be tested everywhere. Results are new strings (free()) or NULL.
+ * cpuinfo is /proc/cpuinfo, tree_model the device tree's model or NULL; mountinfo is
+ * /proc/self/mountinfo, path absolute and without links. */
+char *host_cpu_model(const char *cpuinfo, const char *tree_model);
+void host_mount_of(const char *mountinfo, const char *path, char **file_system, char **device);
+
 /* Median cost of one clock_now_ns() in ns over several batches. */
 double host_clock_cost_ns(void);
 

@@ -11,10 +11,10 @@
 /* A snapshot of the calling process; a window is the difference of two. Figures that
  * the kernel does not give are USAGE_ABSENT, and so is their difference. */
 struct usage {
-    uint64_t cpu_user_ns, cpu_system_ns;            /* getrusage */
+    uint64_t cpu_user_ns, cpu_system_ns; /* getrusage */
     uint64_t minor_faults, major_faults;
     uint64_t voluntary_switches, involuntary_switches;
-    uint64_t read_bytes, write_bytes;               /* /proc/self/io: storage layer */
+    uint64_t read_bytes, write_bytes; /* /proc/self/io: storage layer */
 };
 void usage_now(struct usage *usage);
 struct usage usage_between(const struct usage *from, const struct usage *to);

@@ -5,7 +5,7 @@
  * Conventions: strings are owned by the result and NULL when absent; a double
  * that could not be measured is NAN, a 64-bit figure that could not is
  * RESULT_ABSENT; both are null in JSON, an empty field in CSV and "–" in tables.
- * result_json.c holds one field table a struct, which drives writing and reading;
+ * shape.c holds one field table a struct, which drives freeing, writing and reading;
  * docs/result-schema.md and docs/result.schema.json describe the file.
  */
 #ifndef PITOT_RESULT_RESULT_H
@@ -22,10 +22,10 @@
 #define RESULT_ABSENT UINT64_MAX
 
 /* A growing array of owned things: items, count. */
-#define RESULT_LIST(type)                                                      \
-    struct {                                                                   \
-        type *items;                                                           \
-        size_t count;                                                          \
+#define RESULT_LIST(type)                                                                          \
+    struct {                                                                                       \
+        type *items;                                                                               \
+        size_t count;                                                                              \
     }
 
 typedef RESULT_LIST(char *) result_strings;
@@ -44,20 +44,20 @@ typedef RESULT_LIST(struct result_warning) result_warnings;
 
 struct result_host {
     char *cpu_model;
-    uint64_t cores;          /* usable by this process (sched_getaffinity) */
+    uint64_t cores; /* usable by this process (sched_getaffinity) */
     uint64_t cores_online;
-    char *virtual_machine;   /* "kvm", "none", NULL when not known */
-    char *kernel;            /* "Linux 6.1.0-… x86_64" */
-    char *operating_system;  /* PRETTY_NAME */
+    char *virtual_machine;  /* "kvm", "none", NULL when not known */
+    char *kernel;           /* "Linux 6.1.0-… x86_64" */
+    char *operating_system; /* PRETTY_NAME */
     uint64_t memory_total_bytes;
     uint64_t memory_available_bytes;
-    double load_average;     /* one minute, describes the host only */
-    char *clock_source;      /* "tsc", "kvm-clock", … */
-    double clock_cost_ns;    /* one clock_gettime, median of many */
+    double load_average;  /* one minute, describes the host only */
+    char *clock_source;   /* "tsc", "kvm-clock", … */
+    double clock_cost_ns; /* one clock_gettime, median of many */
     uint64_t clock_resolution_ns;
     char *data_folder;
-    char *file_system;       /* "ext4", "tmpfs", … of the data folder */
-    char *device;            /* mount source */
+    char *file_system; /* "ext4", "tmpfs", … of the data folder */
+    char *device;      /* mount source */
 };
 
 /* What was asked for. */
@@ -151,10 +151,10 @@ struct result_second {
 
 /* One engine in one round. */
 struct result_run {
-    uint64_t round;    /* from 1 */
-    uint64_t position; /* in the round, from 1 */
-    char *status;      /* "ok", "partial", "failed" */
-    char *error;       /* NULL when ok */
+    uint64_t round;     /* from 1 */
+    uint64_t position;  /* in the round, from 1 */
+    char *status;       /* "ok", "partial", "failed" */
+    char *error;        /* NULL when ok */
     result_strings log; /* last lines of the worker's own output when it failed */
     uint64_t window_ns; /* go to the end of the last operation */
     uint64_t cpu_user_ns, cpu_system_ns;
@@ -177,12 +177,12 @@ struct result_run {
 };
 
 /* Percentile points that every summary holds, in this order. */
-#define RESULT_POINTS(X)                                                       \
-    X(p50, "p50", 50, 100)                                                     \
-    X(p90, "p90", 90, 100)                                                     \
-    X(p95, "p95", 95, 100)                                                     \
-    X(p99, "p99", 99, 100)                                                     \
-    X(p99_9, "p99.9", 999, 1000)                                               \
+#define RESULT_POINTS(X)                                                                           \
+    X(p50, "p50", 50, 100)                                                                         \
+    X(p90, "p90", 90, 100)                                                                         \
+    X(p95, "p95", 95, 100)                                                                         \
+    X(p99, "p99", 99, 100)                                                                         \
+    X(p99_9, "p99.9", 999, 1000)                                                                   \
     X(p99_99, "p99.99", 9999, 10000)
 
 enum result_point {
@@ -208,7 +208,7 @@ struct result_script_summary {
     struct result_figure min_ns, max_ns;
     struct result_figure points_ns[RESULT_POINT_COUNT];
     bool point_thin[RESULT_POINT_COUNT]; /* fewer than 10 samples above it in a round */
-    struct result_figure time_share; /* share of the connections' time, 0 to 1 */
+    struct result_figure time_share;     /* share of the connections' time, 0 to 1 */
     struct result_figure rows_read_each, rows_changed_each;
     struct result_figure slow;
     struct result_latency latency; /* merged over rounds: the curve */
@@ -244,12 +244,12 @@ struct result_engine {
 struct result {
     uint64_t version; /* RESULT_VERSION */
     char *pitot_version;
-    char *build; /* "release", "debug", "asan", … */
+    char *build;   /* "release", "debug", "asan", … */
     char *command; /* "prod" */
     result_strings command_line;
     char *started; /* UTC */
     double elapsed_s;
-    bool partial;  /* ended early */
+    bool partial; /* ended early */
     struct result_host host;
     struct result_plan plan;
     struct result_template template;
@@ -265,10 +265,12 @@ void result_free(struct result *result);
 void result_run_init(struct result_run *run);
 void result_engine_init(struct result_engine *engine);
 void result_summary_init(struct result_summary *summary);
+/* Frees what a summary owns and leaves it in its empty state. */
+void result_summary_release(struct result_summary *summary);
 
 /* Appends a zeroed item to a list and gives its address, or NULL (out of memory):
  *     struct result_run *run = result_list_add(&engine->runs); */
-#define result_list_add(list)                                                  \
+#define result_list_add(list)                                                                      \
     result_list_grow((void **)&(list)->items, &(list)->count, sizeof(*(list)->items))
 void *result_list_grow(void **items, size_t *count, size_t item_size);
 

@@ -186,6 +186,7 @@ struct evaluation {
     uint32_t call_count;
     struct value *values;
     uint32_t value_count;
+    struct script_place failed_at;    /* of the last failure */
     struct evaluation_memory *memory; /* private to evaluate.c */
 };
 
@@ -206,9 +207,15 @@ static inline void evaluation_assign(struct evaluation *evaluation, int slot, in
     }
 }
 
-/* Runs a block (script->body, or the body of a ROWS step) into calls and values.
- * Fails with ERROR_INVALID and the place for overflow, division by zero, an empty
- * range, a negative repeat count, more than SCRIPT_CALLS_MAX calls. */
+/* Runs a block into calls and values: script->body, where every variable of \set
+ * starts again as 0, 0.0 or '' - or, in load.sql, the body of a ROWS step or a block
+ * of one step of script->body ({&body.steps[i], 1}), where variables keep the values
+ * that earlier blocks gave them. A ROWS step itself is not drawn: its runner draws
+ * its body COUNT times.
+ * Fails with ERROR_INVALID for overflow, division by zero, an empty range, a
+ * negative repeat count, more than SCRIPT_CALLS_MAX calls or turns, texts too long.
+ * The message is "file:line:column: …" ("NAME.sql:…" in a worker), and failed_at
+ * holds the place. calls and values are not to be used after a failure. */
 int evaluation_draw(struct evaluation *evaluation, const struct script_block *block,
                     struct random *random, struct error *error);
 

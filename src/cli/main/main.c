@@ -1,2 +1,6 @@
-#include <stdio.h>
-int main(void){ return 0; }
+#include "cli/commands.h"
+
+int main(int argc, char **argv)
+{
+    return commands_main(argc, argv);
+}

@@ -1,0 +1,76 @@
+# Front door. The work is done by scripts/, CMake (CMakePresets.json) and CTest.
+.DEFAULT_GOAL := help
+.PHONY: help prod test build engines lint format asan tsan bench-harness clean
+
+# The words behind `pitot prod`, with the shell's quoting: make prod ARGS="--scale 'small'".
+# $(value …) hands them to the shell as they were given.
+ARGS =
+
+help:
+	@echo 'make prod           measure the default engines under the prod workload'
+	@echo '                    (ARGS="…" is handed to pitot prod; results/ keeps the JSON)'
+	@echo 'make test           build with tests and sanitizers, check the sources, run all tests'
+	@echo 'make build          the optimised binaries: build/pitot, build/pitot-worker'
+	@echo 'make engines        build the engine libraries, then list the engines'
+	@echo 'make lint           check format, include directions and data files'
+	@echo 'make format         format the C sources'
+	@echo 'make asan           the fast tests with AddressSanitizer and UBSan'
+	@echo 'make tsan           the fast tests with ThreadSanitizer'
+	@echo 'make bench-harness  measure the harness itself'
+	@echo 'make clean          remove the build folders'
+
+build:
+	@scripts/setup
+	@cmake --preset release -Wno-dev --log-level=WARNING
+	@cmake --build --preset release
+
+# Status 3 of build-engine-sqlite: no npm; the system's library is measured instead.
+engine-sqlite = scripts/build-engine-sqlite || [ $$? -eq 3 ]
+
+prod: build
+	@$(engine-sqlite)
+	@set -- $(value ARGS); \
+	json=no; \
+	for word; do case "$$word" in --json | --json=*) json=yes ;; esac; done; \
+	if [ $$json = no ]; then \
+	    mkdir -p results || exit; \
+	    set -- --json "results/prod-$$(date +%Y%m%d-%H%M%S).json" "$$@"; \
+	fi; \
+	build/pitot prod "$$@"; status=$$?; \
+	[ $$status -eq 0 ] || echo "pitot prod ended with status $$status" >&2; \
+	exit $$status
+
+engines: build
+	@$(engine-sqlite)
+	@build/pitot engines
+
+# The sanitizer builds' tests run in the same CTest run as all others, so that its closing
+# lines speak for everything.
+test:
+	@scripts/setup --tests
+	@set -e; for preset in test asan tsan clang; do \
+	    cmake --preset $$preset -Wno-dev --log-level=WARNING; \
+	    cmake --build --preset $$preset; \
+	done
+	@ctest --preset test
+
+asan tsan:
+	@scripts/setup --tests
+	@cmake --preset $@ -Wno-dev --log-level=WARNING
+	@cmake --build --preset $@
+	@ctest --preset $@
+
+lint:
+	@scripts/setup --tests
+	@scripts/check-format
+	@scripts/check-includes
+	@scripts/check-files
+
+format:
+	@scripts/check-format --fix
+
+bench-harness: build
+	@bench/harness --build build $(value ARGS)
+
+clean:
+	rm -rf build build-test build-asan build-tsan build-clang

@@ -1,0 +1,61 @@
+#include "cli/exit_status.h"
+
+#include <signal.h>
+#include <string.h>
+
+/* Shells report a program that died of a signal with 128 and its number. */
+static int status_of_signal(int signal)
+{
+    return 128 + (signal != 0 ? signal : SIGINT);
+}
+
+int exit_status_of_error(enum error_code code, int signal)
+{
+    switch (code) {
+    case ERROR_NONE:
+        return STATUS_DONE;
+    case ERROR_INVALID:
+        return STATUS_USAGE;
+    case ERROR_INTERRUPTED:
+        return status_of_signal(signal);
+    case ERROR_UNAVAILABLE:
+    case ERROR_ENGINE:
+    case ERROR_PROTOCOL:
+    case ERROR_IO:
+    case ERROR_FULL:
+    case ERROR_MEMORY:
+    case ERROR_TIMEOUT:
+    case ERROR_BUSY:
+        return STATUS_UNABLE;
+    }
+    return STATUS_UNABLE;
+}
+
+int exit_status_of_input_error(enum error_code code, int signal)
+{
+    if (code == ERROR_IO || code == ERROR_PROTOCOL) {
+        return STATUS_USAGE;
+    }
+    return exit_status_of_error(code, signal);
+}
+
+int exit_status_of_result(const struct result *result, int signal)
+{
+    if (result->partial && signal != 0) {
+        return status_of_signal(signal);
+    }
+    size_t failed = 0;
+    size_t whole = 0;
+    for (size_t i = 0; i < result->engines.count; i++) {
+        const char *status = result->engines.items[i].status;
+        if (status == NULL || strcmp(status, "failed") == 0) {
+            failed++;
+        } else if (strcmp(status, "ok") == 0) {
+            whole++;
+        }
+    }
+    if (failed == result->engines.count) {
+        return STATUS_UNABLE;
+    }
+    return whole == result->engines.count && !result->partial ? STATUS_DONE : STATUS_ENGINE;
+}

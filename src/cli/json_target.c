@@ -1,0 +1,75 @@
+#include "cli/json_target.h"
+
+#include "cli/output.h"
+#include "result/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Makes and removes a file beside `path`: the only test that holds for every file system
+ * and account. */
+static int try_folder(const char *file, const char *path, struct error *error)
+{
+    char *probe = result_text("%s.try.%ld", path, (long)getpid());
+    if (probe == NULL) {
+        return error_set(error, ERROR_MEMORY, "out of memory for --json");
+    }
+    int code = 0;
+    int fd = open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0) {
+        close(fd);
+        unlink(probe);
+    } else if (errno == ENOENT || errno == ENOTDIR) {
+        code = error_set(error, ERROR_INVALID, "--json %s: its folder does not exist", file);
+    } else {
+        code = error_errno(error, errno, "--json %s: cannot be written", file);
+    }
+    free(probe);
+    return code;
+}
+
+int json_target_check(const char *file, struct error *error)
+{
+    struct stat status;
+    bool exists = stat(file, &status) == 0;
+    size_t length = strlen(file);
+    if ((exists && S_ISDIR(status.st_mode)) || (length > 0 && file[length - 1] == '/')) {
+        return error_set(error, ERROR_INVALID, "--json %s: is a folder; name a file", file);
+    }
+    if (exists && !S_ISREG(status.st_mode)) {
+        return access(file, W_OK) == 0
+                   ? 0
+                   : error_errno(error, errno, "--json %s: cannot be written", file);
+    }
+    /* A link is followed: the new file is made beside the one that it names. */
+    char *real = exists ? realpath(file, NULL) : strdup(file);
+    if (real == NULL) {
+        return error_errno(error, errno, "--json %s", file);
+    }
+    int code = try_folder(file, real, error);
+    free(real);
+    return code;
+}
+
+int json_target_print(const struct result *result, struct error *error)
+{
+    json_t *json = result_to_json(result);
+    char *text = json != NULL ? json_dumps(json, JSON_COMPACT) : NULL;
+    int code = 0;
+    if (text == NULL) {
+        code = error_set(error, ERROR_MEMORY, "out of memory for the result as JSON");
+    }
+    if (code == 0) {
+        code = output_write(text, strlen(text), error);
+    }
+    if (code == 0) {
+        code = output_write("\n", 1, error);
+    }
+    free(text);
+    json_decref(json);
+    return code;
+}

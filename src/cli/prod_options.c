@@ -1,0 +1,343 @@
+#include "cli/prod_options.h"
+
+#include "base/text.h"
+#include "core/clock.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define GRACE_MAX_NS (5 * NS_PER_S)
+#define LONGEST_NS (UINT64_C(1000000) * NS_PER_S) /* what units_duration_ns takes */
+
+#define FIELD(name) .offset = offsetof(struct prod_options, name)
+
+static const struct option options[] = {
+    {.name = "engines",
+     .kind = OPTION_TEXT,
+     FIELD(engines),
+     .argument = "LIST",
+     .help = "Engines, separated by commas, as `pitot engines` names them; NAME=PATH for an own "
+             "library. A comma inside a path is written \"\\,\". Default: the default engines "
+             "that are ready."},
+    {.name = "scale",
+     .kind = OPTION_TEXT,
+     FIELD(scale),
+     .argument = "NAME",
+     .help = "Size of the data: small, medium, large, xlarge, xxlarge (0.1 to 10 GB). "
+             "Default: small, or the first scale of a workload without one."},
+    {.name = "threads",
+     .kind = OPTION_COUNT,
+     FIELD(threads),
+     .argument = "N",
+     .min = 1,
+     .max = 10000,
+     .fallback = "4",
+     .help = "Connections, each in a thread of its own, 1 to 10000."},
+    {.name = "duration",
+     .kind = OPTION_DURATION,
+     FIELD(duration_ns),
+     .argument = "SECONDS",
+     .min = NS_PER_MS,
+     .max = LONGEST_NS,
+     .bare_ns = NS_PER_S,
+     .fallback = "5",
+     .help = "Length of one round, in seconds; or with a suffix: 500ms, 2m."},
+    {.name = "rounds",
+     .kind = OPTION_COUNT,
+     FIELD(rounds),
+     .argument = "N",
+     .min = 1,
+     .max = 1000,
+     .fallback = "3",
+     .help = "How often each engine is measured, 1 to 1000, in turns."},
+    {.name = "warmup",
+     .kind = OPTION_AMOUNT,
+     FIELD(warmup),
+     .argument = "TIME|OPS",
+     .fallback = "3s",
+     .help = "Work before each round that is not measured: a time with its suffix (3s, 500ms), "
+             "or a bare number of operations a connection."},
+    {.name = "cache",
+     .kind = OPTION_CACHE_SIZE,
+     FIELD(cache_size),
+     .argument = "N",
+     .fallback = "-65536",
+     .help = "cache_size of every connection, as PRAGMA cache_size takes it: pages, or KiB when "
+             "negative; or with a suffix: 64MiB."},
+    {.name = "timeout",
+     .kind = OPTION_DURATION,
+     FIELD(timeout_ns),
+     .argument = "MS",
+     .max = LONGEST_NS,
+     .bare_ns = NS_PER_MS,
+     .fallback = "15000",
+     .help = "How long a connection waits for a lock before its operation counts as busy, in "
+             "milliseconds; or with a suffix: 15s."},
+    {.name = "grace",
+     .kind = OPTION_DURATION,
+     FIELD(grace_ns),
+     .argument = "MS",
+     .max = LONGEST_NS,
+     .bare_ns = NS_PER_MS,
+     .help = "How long an operation may go on after the end of a round before it is interrupted, "
+             "in milliseconds; or with a suffix: 5s. Default: the smaller of --timeout and 5 s."},
+    {.name = "max-tries",
+     .kind = OPTION_COUNT,
+     FIELD(max_tries),
+     .argument = "N",
+     .min = 1,
+     .max = 1000000,
+     .fallback = "10",
+     .help = "How often an operation is tried when it conflicts with another one."},
+    {.name = "latency-limit",
+     .kind = OPTION_DURATION,
+     FIELD(latency_limit_ns),
+     .argument = "MS",
+     .max = LONGEST_NS,
+     .bare_ns = NS_PER_MS,
+     .fallback = "10",
+     .help = "An operation that takes longer counts as slow, in milliseconds; or with a suffix: "
+             "200us."},
+    {.name = "seed",
+     .kind = OPTION_COUNT,
+     FIELD(seed),
+     .argument = "N",
+     .max = UINT32_MAX,
+     .fallback = "1",
+     .help = "Start of all random numbers, 0 to 4294967295: data, parameters, order of engines."},
+    {.name = "pragma",
+     .kind = OPTION_PAIRS,
+     FIELD(pragmas),
+     .argument = "NAME=VALUE",
+     .help = "A setting of every connection, the template included; may be repeated. "
+             "journal_mode=wal and synchronous=normal are set unless given."},
+    {.name = "workload",
+     .kind = OPTION_TEXT,
+     FIELD(workload),
+     .argument = "FOLDER",
+     .help = "A workload of your own (schema.sql, load.sql, scripts, suite.json) instead of prod."},
+    {.name = "dir",
+     .kind = OPTION_TEXT,
+     FIELD(dir),
+     .argument = "FOLDER",
+     .help = "Where the databases lie; it is made if missing. "
+             "Default: $BENCH_DATA_DIR, or ./data."},
+    {.name = "fresh",
+     .kind = OPTION_SWITCH,
+     FIELD(fresh),
+     .help = "Build the template anew even if it is there."},
+    {.name = "keep",
+     .kind = OPTION_SWITCH,
+     FIELD(keep),
+     .help = "Keep the copies that were measured."},
+    {.name = "json",
+     .kind = OPTION_TEXT,
+     FIELD(json),
+     .argument = "FILE",
+     .help = "Write the whole result to FILE as well. With \"-\" it goes to standard output "
+             "instead of the table."},
+    {.name = "quiet",
+     .kind = OPTION_SWITCH,
+     FIELD(quiet),
+     .help = "No progress: only the table, and errors."},
+    {.letter = 'P',
+     .kind = OPTION_DURATION,
+     FIELD(every_ns),
+     .argument = "SECONDS",
+     .min = NS_PER_MS,
+     .max = LONGEST_NS,
+     .bare_ns = NS_PER_S,
+     .fallback = "5",
+     .help = "Least time between progress lines where standard error is no terminal, in seconds; "
+             "or with a suffix: 1m."},
+    OPTION_HELP_ENTRY,
+};
+
+const struct option_table prod_option_table = {
+    .options = options,
+    .count = sizeof(options) / sizeof(options[0]),
+};
+
+/* ---- pragmas ------------------------------------------------------------ */
+
+/* Settings that a flag sets on every connection: two places for one value would disagree. */
+static const struct {
+    const char *pragma;
+    const char *flag;
+} flagged[] = {
+    {"cache_size", "--cache"},
+    {"busy_timeout", "--timeout"},
+};
+
+static bool is_identifier(const char *text)
+{
+    if (!isalpha((unsigned char)text[0]) && text[0] != '_') {
+        return false;
+    }
+    for (const char *c = text; *c != '\0'; c++) {
+        if (!isalnum((unsigned char)*c) && *c != '_') {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* 4096, -2000, 0.5, wal, UTF-16le: what needs no quotes on a command line. */
+static bool is_plain_value(const char *text)
+{
+    return text[0] != '\0' &&
+           text[strspn(
+               text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.")] == '\0';
+}
+
+/* Takes one pair of single quotes off, in place. */
+static void unquote(char *text)
+{
+    size_t length = strlen(text);
+    if (length >= 2 && text[0] == '\'' && text[length - 1] == '\'') {
+        memmove(text, text + 1, length - 2);
+        text[length - 2] = '\0';
+    }
+}
+
+static int check_pragma(const result_pairs *pragmas, size_t index, struct error *error)
+{
+    const struct result_pair *pragma = &pragmas->items[index];
+    if (!is_identifier(pragma->name)) {
+        return error_set(error, ERROR_INVALID,
+                         "--pragma: \"%s\" is no name of a setting: letters, digits and _ only",
+                         pragma->name);
+    }
+    for (size_t i = 0; i < sizeof(flagged) / sizeof(flagged[0]); i++) {
+        if (strcasecmp(pragma->name, flagged[i].pragma) == 0) {
+            return error_set(error, ERROR_INVALID, "--pragma %s=%s: use %s for this setting",
+                             pragma->name, pragma->value, flagged[i].flag);
+        }
+    }
+    for (size_t i = 0; i < index; i++) {
+        if (strcasecmp(pragma->name, pragmas->items[i].name) == 0) {
+            return error_set(error, ERROR_INVALID, "--pragma %s is given twice, as %s and as %s",
+                             pragma->name, pragmas->items[i].value, pragma->value);
+        }
+    }
+    unquote(pragma->value);
+    if (!is_plain_value(pragma->value)) {
+        return error_set(error, ERROR_INVALID,
+                         "--pragma %s: \"%s\" is no value of a setting: a number or a word, such "
+                         "as 4096 or wal",
+                         pragma->name, pragma->value);
+    }
+    return 0;
+}
+
+int prod_options_check(struct prod_options *given, struct error *error)
+{
+    if (given->timeout_ns % NS_PER_MS != 0) {
+        return error_set(error, ERROR_INVALID,
+                         "--timeout: engines wait whole milliseconds; found a part of one");
+    }
+    for (size_t i = 0; i < given->pragmas.count; i++) {
+        int code = check_pragma(&given->pragmas, i, error);
+        if (code != 0) {
+            return code;
+        }
+    }
+    return 0;
+}
+
+/* ---- plan --------------------------------------------------------------- */
+
+static int unknown_scale(const struct suite *suite, const char *name, struct error *error)
+{
+    struct buffer known;
+    buffer_init(&known);
+    const char **names = calloc(suite->scale_count + 1, sizeof(*names));
+    for (size_t i = 0; i < suite->scale_count; i++) {
+        buffer_printf(&known, "%s%s", i > 0 ? ", " : "", suite->scales[i].name);
+        if (names != NULL) {
+            names[i] = suite->scales[i].name;
+        }
+    }
+    const char *nearest = names != NULL ? text_nearest(name, names) : NULL;
+    int code = error_set(error, ERROR_INVALID, "--scale: %s has no scale \"%s\"%s%s%s; it has %s",
+                         suite->name, name, nearest != NULL ? " (did you mean " : "",
+                         nearest != NULL ? nearest : "", nearest != NULL ? "?)" : "", known.data);
+    free(names);
+    buffer_release(&known);
+    return code;
+}
+
+static int choose_scale(const struct suite *suite, const char *name, const struct suite_scale **out,
+                        struct error *error)
+{
+    *out = suite_find_scale(suite, name != NULL ? name : "small");
+    if (*out != NULL) {
+        return 0;
+    }
+    if (name != NULL) {
+        return unknown_scale(suite, name, error);
+    }
+    if (suite->scale_count == 0) {
+        return error_set(error, ERROR_INVALID, "workload %s has no scales: suite.json needs one",
+                         suite->name);
+    }
+    *out = &suite->scales[0];
+    return 0;
+}
+
+static int choose_scenario(const struct suite *suite, const struct suite_scenario **out,
+                           struct error *error)
+{
+    if (suite->scenario_count == 1) {
+        *out = &suite->scenarios[0];
+        return 0;
+    }
+    return error_set(error, ERROR_INVALID,
+                     "workload %s has %zu scenarios; prod measures a workload with exactly one",
+                     suite->name, suite->scenario_count);
+}
+
+static const char *data_folder_of(const struct prod_options *given)
+{
+    const char *variable = getenv("BENCH_DATA_DIR");
+    if (given->dir != NULL) {
+        return given->dir;
+    }
+    return variable != NULL && variable[0] != '\0' ? variable : "data";
+}
+
+static uint64_t grace_of(const struct prod_options *given)
+{
+    if (given->grace_ns != OPTION_ABSENT) {
+        return given->grace_ns;
+    }
+    return given->timeout_ns < GRACE_MAX_NS ? given->timeout_ns : GRACE_MAX_NS;
+}
+
+int prod_options_plan(const struct prod_options *given, const struct suite *suite,
+                      struct plan *plan, struct error *error)
+{
+    *plan = (struct plan){
+        .suite = suite,
+        .data_folder = data_folder_of(given),
+        .threads = (uint32_t)given->threads,
+        .duration_ns = given->duration_ns,
+        .operations = UINT64_MAX,
+        .warmup_ns = given->warmup.ns,
+        .warmup_operations = given->warmup.operations,
+        .cache_size = given->cache_size,
+        .busy_timeout_ms = (uint32_t)(given->timeout_ns / NS_PER_MS),
+        .grace_ns = grace_of(given),
+        .latency_limit_ns = given->latency_limit_ns,
+        .max_tries = (uint32_t)given->max_tries,
+        .rounds = (uint32_t)given->rounds,
+        .seed = (uint32_t)given->seed,
+        .pragmas = &given->pragmas,
+        .fresh = given->fresh,
+        .keep = given->keep,
+    };
+    int code = choose_scale(suite, given->scale, &plan->scale, error);
+    return code != 0 ? code : choose_scenario(suite, &plan->scenario, error);
+}

@@ -1,0 +1,35 @@
+/* The options of `pitot prod`, and what they mean as a plan. */
+#ifndef PITOT_CLI_PROD_OPTIONS_H
+#define PITOT_CLI_PROD_OPTIONS_H
+
+#include "cli/options.h"
+#include "coordinator/measure.h"
+
+struct prod_options {
+    const char *engines;  /* NULL: the default engines that are ready */
+    const char *scale;    /* NULL: small, or the workload's first */
+    const char *workload; /* NULL: the built-in prod */
+    const char *dir;      /* NULL: $BENCH_DATA_DIR, or data */
+    const char *json;     /* "-": standard output */
+    uint64_t threads, rounds, max_tries, seed;
+    uint64_t duration_ns, timeout_ns, latency_limit_ns, every_ns;
+    uint64_t grace_ns; /* OPTION_ABSENT: the smaller of timeout and 5 s */
+    struct option_amount warmup;
+    int64_t cache_size;
+    result_pairs pragmas;
+    bool fresh, keep, quiet;
+};
+
+extern const struct option_table prod_option_table;
+
+/* Checks what one option alone cannot tell: that the timeout is whole milliseconds, that pragmas
+ * are identifiers with one value each, set once, and none that has a flag of its own. Values in
+ * quotes lose them: 'UTF-16le' becomes UTF-16le. ERROR_INVALID. */
+int prod_options_check(struct prod_options *options, struct error *error);
+
+/* Fills the plan except registry and engines; picks scale and scenario out of `suite`. The plan
+ * points into options and suite. ERROR_INVALID: no such scale, or not exactly one scenario. */
+int prod_options_plan(const struct prod_options *options, const struct suite *suite,
+                      struct plan *plan, struct error *error);
+
+#endif

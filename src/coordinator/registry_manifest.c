@@ -1,0 +1,501 @@
+/* Reads one manifest: strict JSON with the keys of docs/engines.md and no others. */
+#include "base/buffer.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "coordinator/registry_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define MACHINE "x86_64"
+#elif defined(__aarch64__)
+#define MACHINE "aarch64"
+#else
+#error "pitot runs on x86-64 and arm64"
+#endif
+
+static const char *const manifest_keys[] = {
+    "name",       "summary", "driver",      "command", "library",  "version", "get",
+    "takes_path", "default", "no_database", "options", "required", "faults",  NULL,
+};
+static const char *const fault_keys[] = {"versions", "text", NULL};
+
+static int out_of_memory(struct error *error)
+{
+    return error_set(error, ERROR_MEMORY, "out of memory while reading a manifest");
+}
+
+static const char *type_name(const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return "an object";
+    case JSON_ARRAY:
+        return "a list";
+    case JSON_STRING:
+        return "a text";
+    case JSON_INTEGER:
+    case JSON_REAL:
+        return "a number";
+    case JSON_TRUE:
+        return "true";
+    case JSON_FALSE:
+        return "false";
+    case JSON_NULL:
+        break;
+    }
+    return "null";
+}
+
+static int check_keys(json_t *object, const char *const *known, const char *where,
+                      struct error *error)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        size_t i = 0;
+        while (known[i] != NULL && strcmp(known[i], key) != 0) {
+            i++;
+        }
+        if (known[i] != NULL) {
+            continue;
+        }
+        const char *nearest = text_nearest(key, known);
+        struct buffer list;
+        buffer_init(&list);
+        for (i = 0; known[i] != NULL; i++) {
+            buffer_printf(&list, "%s%s", i == 0 ? "" : ", ", known[i]);
+        }
+        int status =
+            nearest == NULL
+                ? error_set(error, ERROR_INVALID, "%s: unknown key \"%s\"; known keys: %s", where,
+                            key, list.data)
+                : error_set(error, ERROR_INVALID, "%s: unknown key \"%s\"; did you mean \"%s\"?",
+                            where, key, nearest);
+        buffer_release(&list);
+        return status;
+    }
+    return 0;
+}
+
+static int copy_text(const json_t *value, const char *key, const char *where, char **out,
+                     struct error *error)
+{
+    if (!json_is_string(value)) {
+        return error_set(error, ERROR_INVALID, "%s: \"%s\" is %s; it must be a text", where, key,
+                         type_name(value));
+    }
+    if (json_string_length(value) == 0) {
+        return error_set(error, ERROR_INVALID, "%s: \"%s\" is an empty text", where, key);
+    }
+    *out = strdup(json_string_value(value));
+    return *out == NULL ? out_of_memory(error) : 0;
+}
+
+static int read_text(const json_t *object, const char *key, bool needed, const char *where,
+                     char **out, struct error *error)
+{
+    const json_t *value = json_object_get(object, key);
+    if (value == NULL) {
+        return needed ? error_set(error, ERROR_INVALID, "%s: the key \"%s\" is missing", where, key)
+                      : 0;
+    }
+    return copy_text(value, key, where, out, error);
+}
+
+static int read_bool(const json_t *object, const char *key, const char *where, bool *out,
+                     struct error *error)
+{
+    const json_t *value = json_object_get(object, key);
+    if (value == NULL) {
+        return 0;
+    }
+    if (!json_is_boolean(value)) {
+        return error_set(error, ERROR_INVALID, "%s: \"%s\" is %s; it must be true or false", where,
+                         key, type_name(value));
+    }
+    *out = json_is_true(value);
+    return 0;
+}
+
+static int read_pairs(const json_t *object, const char *key, const char *where, result_pairs *out,
+                      struct error *error)
+{
+    json_t *pairs = json_object_get(object, key), *value;
+    if (pairs == NULL) {
+        return 0;
+    }
+    if (!json_is_object(pairs)) {
+        return error_set(error, ERROR_INVALID, "%s: \"%s\" is %s; it must be an object of texts",
+                         where, key, type_name(pairs));
+    }
+    const char *name;
+    json_object_foreach(pairs, name, value)
+    {
+        if (!json_is_string(value)) {
+            return error_set(error, ERROR_INVALID,
+                             "%s: \"%s\": \"%s\" is %s; it must be a text (in quotation marks)",
+                             where, key, name, type_name(value));
+        }
+        if (*name == '\0' || strchr(name, '=') != NULL) {
+            return error_set(error, ERROR_INVALID,
+                             "%s: \"%s\": the name \"%s\" must not be empty nor hold '='", where,
+                             key, name);
+        }
+        struct result_pair *pair = result_list_add(out);
+        if (pair == NULL || (pair->name = strdup(name)) == NULL ||
+            (pair->value = strdup(json_string_value(value))) == NULL) {
+            return out_of_memory(error);
+        }
+    }
+    return 0;
+}
+
+static int read_faults(const json_t *object, const char *file, struct manifest *out,
+                       struct error *error)
+{
+    json_t *faults = json_object_get(object, "faults"), *item;
+    if (faults == NULL) {
+        return 0;
+    }
+    if (!json_is_array(faults)) {
+        return error_set(error, ERROR_INVALID, "%s: \"faults\" is %s; it must be a list of objects",
+                         file, type_name(faults));
+    }
+    int status = 0;
+    char *where = NULL;
+    size_t i;
+    json_array_foreach(faults, i, item)
+    {
+        free(where);
+        where = result_text("%s: faults[%zu]", file, i);
+        struct manifest_fault *fault = result_list_add(&out->faults);
+        if (where == NULL || fault == NULL) {
+            status = out_of_memory(error);
+            goto out;
+        }
+        if (!json_is_object(item)) {
+            status = error_set(error, ERROR_INVALID,
+                               "%s is %s; it must be an object with \"versions\" and \"text\"",
+                               where, type_name(item));
+            goto out;
+        }
+        if ((status = check_keys(item, fault_keys, where, error)) != 0 ||
+            (status = read_text(item, "versions", true, where, &fault->versions, error)) != 0 ||
+            (status = read_text(item, "text", true, where, &fault->text, error)) != 0) {
+            goto out;
+        }
+        if (!versions_valid(fault->versions)) {
+            status = error_set(error, ERROR_INVALID,
+                               "%s: \"versions\" is \"%s\"; right would be \"1.2.3\" or "
+                               "\"1.2.3..1.4.0 except 1.3.1 1.3.2\"",
+                               where, fault->versions);
+            goto out;
+        }
+    }
+out:
+    free(where);
+    return status;
+}
+
+/* Replaces ${cache}, ${version}, ${arch} and $$. */
+static int expand(const char *text, const char *key, const char *version, const char *where,
+                  char **out, struct error *error)
+{
+    int status = 0;
+    struct buffer buffer;
+    buffer_init(&buffer);
+    for (const char *at = text; *at != '\0';) {
+        if (strncmp(at, "$$", 2) == 0) {
+            buffer_putc(&buffer, '$');
+            at += 2;
+        } else if (strncmp(at, "${cache}", 8) == 0) {
+            char *cache = registry_cache_folder();
+            if (cache == NULL) {
+                status = out_of_memory(error);
+                break;
+            }
+            buffer_puts(&buffer, cache);
+            free(cache);
+            at += 8;
+        } else if (strncmp(at, "${version}", 10) == 0 && version != NULL) {
+            buffer_puts(&buffer, version);
+            at += 10;
+        } else if (strncmp(at, "${version}", 10) == 0) {
+            status = error_set(error, ERROR_INVALID,
+                               "%s: \"%s\" holds ${version}, but there is no key \"version\"",
+                               where, key);
+            break;
+        } else if (strncmp(at, "${arch}", 7) == 0) {
+            buffer_puts(&buffer, MACHINE);
+            at += 7;
+        } else if (strncmp(at, "${", 2) == 0) {
+            status = error_set(error, ERROR_INVALID,
+                               "%s: \"%s\" holds \"%.40s\"; known are ${cache}, ${version}, "
+                               "${arch}, and $$ for a dollar sign",
+                               where, key, at);
+            break;
+        } else {
+            buffer_putc(&buffer, *at++);
+        }
+    }
+    if (status == 0) {
+        *out = buffer_take(&buffer);
+        status = *out == NULL ? out_of_memory(error) : 0;
+    }
+    buffer_release(&buffer);
+    return status;
+}
+
+/* Makes an expanded path absolute: a user's starts at the manifest's folder. */
+static int anchor(char **path, const char *key, const struct manifest_source *source,
+                  struct error *error)
+{
+    if (**path == '/') {
+        return 0;
+    }
+    if (source->folder == NULL) {
+        return error_set(error, ERROR_INVALID,
+                         "%s: \"%s\" is the relative path \"%s\"; a manifest that is built in has "
+                         "no folder: begin with ${cache}",
+                         source->file, key, *path);
+    }
+    char *joined = file_join(source->folder, *path);
+    if (joined == NULL) {
+        return out_of_memory(error);
+    }
+    free(*path);
+    *path = joined;
+    return 0;
+}
+
+static int read_library(const json_t *object, const struct manifest_source *source,
+                        struct manifest *out, struct error *error)
+{
+    char *text = NULL;
+    int status = read_text(object, "library", false, source->file, &text, error);
+    if (status == 0 && text != NULL &&
+        (status = expand(text, "library", out->version, source->file, &out->library, error)) == 0) {
+        status = anchor(&out->library, "library", source, error);
+    }
+    free(text);
+    return status;
+}
+
+static int read_command(const json_t *object, const struct manifest_source *source,
+                        struct manifest *out, struct error *error)
+{
+    json_t *command = json_object_get(object, "command"), *part;
+    if (command == NULL) {
+        return 0;
+    }
+    if (!json_is_array(command) || json_array_size(command) == 0) {
+        return error_set(error, ERROR_INVALID,
+                         "%s: \"command\" is %s; it must be a list of texts, the program first",
+                         source->file,
+                         json_is_array(command) ? "an empty list" : type_name(command));
+    }
+    size_t i;
+    json_array_foreach(command, i, part)
+    {
+        char *text = NULL;
+        char **item = result_list_add(&out->command);
+        int status = item == NULL ? out_of_memory(error)
+                                  : copy_text(part, "command", source->file, &text, error);
+        if (status == 0) {
+            status = expand(text, "command", out->version, source->file, item, error);
+        }
+        /* A bare program name is looked up in PATH; behind the program stand arguments. */
+        if (status == 0 && i == 0 && strchr(*item, '/') != NULL) {
+            status = anchor(item, "command", source, error);
+        }
+        free(text);
+        if (status != 0) {
+            return status;
+        }
+    }
+    return 0;
+}
+
+static int check_name(const struct manifest *manifest, const struct manifest_source *source,
+                      struct error *error)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "-_.:";
+    if (manifest->name[strspn(manifest->name, allowed)] != '\0') {
+        return error_set(error, ERROR_INVALID,
+                         "%s: the name \"%s\" may hold letters, digits, '-', '_', '.' and ':' only",
+                         source->file, manifest->name);
+    }
+    if (strcmp(manifest->name, source->stem) != 0) {
+        return error_set(error, ERROR_INVALID,
+                         "%s: the name \"%s\" and the file disagree; the file of that engine is "
+                         "called %s.json",
+                         source->file, manifest->name, manifest->name);
+    }
+    return 0;
+}
+
+static int read_keys(json_t *object, const struct manifest_source *source, struct manifest *out,
+                     struct error *error)
+{
+    const char *file = source->file;
+    int status;
+    if ((status = check_keys(object, manifest_keys, file, error)) != 0 ||
+        (status = read_text(object, "name", true, file, &out->name, error)) != 0 ||
+        (status = check_name(out, source, error)) != 0 ||
+        (status = read_text(object, "summary", true, file, &out->summary, error)) != 0 ||
+        (status = read_text(object, "driver", false, file, &out->driver, error)) != 0 ||
+        (status = read_text(object, "version", false, file, &out->version, error)) != 0 ||
+        (status = read_text(object, "get", false, file, &out->get, error)) != 0 ||
+        (status = read_library(object, source, out, error)) != 0 ||
+        (status = read_command(object, source, out, error)) != 0 ||
+        (status = read_bool(object, "takes_path", file, &out->takes_path, error)) != 0 ||
+        (status = read_bool(object, "default", file, &out->is_default, error)) != 0 ||
+        (status = read_bool(object, "no_database", file, &out->no_database, error)) != 0 ||
+        (status = read_pairs(object, "options", file, &out->options, error)) != 0 ||
+        (status = read_pairs(object, "required", file, &out->required, error)) != 0 ||
+        (status = read_faults(object, file, out, error)) != 0) {
+        return status;
+    }
+    if ((out->driver == NULL) == (out->command.count == 0)) {
+        return error_set(error, ERROR_INVALID,
+                         "%s: %s; it needs exactly one of them: a driver of pitot-worker, or the "
+                         "command of a worker of its own",
+                         file,
+                         out->driver == NULL ? "neither \"driver\" nor \"command\" is there"
+                                             : "both \"driver\" and \"command\" are there");
+    }
+    return 0;
+}
+
+int manifest_parse(const struct manifest_source *source, struct manifest *out, struct error *error)
+{
+    *out = (struct manifest){.name = NULL};
+    json_t *object = NULL;
+    struct error syntax = ERROR_INIT;
+    int status = json_parse(source->bytes, source->length, source->file, &object, &syntax);
+    if (status != 0) {
+        /* Nothing came over a wire here: a file is wrong. */
+        return error_set(error, status == ERROR_MEMORY ? ERROR_MEMORY : ERROR_INVALID, "%s",
+                         syntax.message);
+    }
+    if (!json_is_object(object)) {
+        status = error_set(error, ERROR_INVALID, "%s: the manifest is %s; it must be an object",
+                           source->file, type_name(object));
+    } else if ((out->file = strdup(source->folder == NULL ? "built in" : source->file)) == NULL) {
+        status = out_of_memory(error);
+    } else {
+        status = read_keys(object, source, out, error);
+    }
+    json_decref(object);
+    if (status != 0) {
+        manifest_release(out);
+    }
+    return status;
+}
+
+void manifest_release(struct manifest *manifest)
+{
+    free(manifest->name);
+    free(manifest->summary);
+    free(manifest->file);
+    free(manifest->driver);
+    free(manifest->library);
+    free(manifest->version);
+    free(manifest->get);
+    for (size_t i = 0; i < manifest->command.count; i++) {
+        free(manifest->command.items[i]);
+    }
+    free(manifest->command.items);
+    const result_pairs lists[] = {manifest->options, manifest->required};
+    for (size_t list = 0; list < sizeof lists / sizeof *lists; list++) {
+        for (size_t i = 0; i < lists[list].count; i++) {
+            free(lists[list].items[i].name);
+            free(lists[list].items[i].value);
+        }
+        free(lists[list].items);
+    }
+    for (size_t i = 0; i < manifest->faults.count; i++) {
+        free(manifest->faults.items[i].versions);
+        free(manifest->faults.items[i].text);
+    }
+    free(manifest->faults.items);
+    *manifest = (struct manifest){.name = NULL};
+}
+
+/* NULL when `path` is a program that this account may run, else what it is. */
+static const char *program_fault(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0) {
+        return strerror(errno);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return "no file";
+    }
+    return access(path, X_OK) == 0 ? NULL : "may not be run";
+}
+
+static bool program_in_path(const char *name)
+{
+    const char *path = getenv("PATH");
+    if (path == NULL) {
+        return false;
+    }
+    for (;;) {
+        size_t length = strcspn(path, ":");
+        char *folder = length == 0 ? strdup(".") : strndup(path, length);
+        char *program = folder == NULL ? NULL : file_join(folder, name);
+        bool found = program != NULL && program_fault(program) == NULL;
+        free(program);
+        free(folder);
+        if (found || path[length] == '\0') {
+            return found;
+        }
+        path += length + 1;
+    }
+}
+
+static char *library_fault(const struct manifest *manifest)
+{
+    struct stat status;
+    if (manifest->library == NULL) {
+        return manifest->takes_path
+                   ? result_text("it has no library of its own; name one: %s=PATH", manifest->name)
+                   : NULL;
+    }
+    if (stat(manifest->library, &status) != 0) {
+        return result_text("its library %s: %s", manifest->library, strerror(errno));
+    }
+    return S_ISREG(status.st_mode) ? NULL
+                                   : result_text("its library %s is no file", manifest->library);
+}
+
+bool manifest_ready(const struct manifest *manifest, char **why)
+{
+    char *text = library_fault(manifest);
+    if (text == NULL && manifest->command.count > 0) {
+        const char *program = manifest->command.items[0];
+        if (strchr(program, '/') == NULL) {
+            text = program_in_path(program)
+                       ? NULL
+                       : result_text("its program %s is in no folder of PATH", program);
+        } else if (program_fault(program) != NULL) {
+            text = result_text("its program %s: %s", program, program_fault(program));
+        }
+    }
+    bool ready = text == NULL;
+    if (why != NULL) {
+        *why = text;
+    } else {
+        free(text);
+    }
+    return ready;
+}

@@ -1,0 +1,205 @@
+/* The sqlite driver: connections and transactions, for any library with the SQLite
+ * C ABI. Statements are in sqlite_statement.c, settings in sqlite_setting.c. */
+#include "engine/sqlite_connection.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum engine_status classify(int code, bool interrupted)
+{
+    switch (code & 0xff) {
+    case SQLITE_BUSY:
+        /* A wait that interrupt() ended ends as busy, too. */
+        if (interrupted) {
+            return ENGINE_INTERRUPTED;
+        }
+        return code == SQLITE_BUSY_SNAPSHOT ? ENGINE_CONFLICT : ENGINE_BUSY;
+    case SQLITE_LOCKED:
+        /* Plain LOCKED is a conflict inside this connection: waiting cannot help. */
+        return code == SQLITE_LOCKED_SHAREDCACHE ? ENGINE_BUSY : ENGINE_FAILED;
+    case SQLITE_INTERRUPT:
+        return interrupted ? ENGINE_INTERRUPTED : ENGINE_FAILED;
+    default:
+        return ENGINE_FAILED;
+    }
+}
+
+enum engine_status sqlite_failed(struct engine_connection *connection, int code, const char *text)
+{
+    if (text == NULL) {
+        text = connection->api->errmsg(connection->db);
+    }
+    connection->code = code;
+    snprintf(connection->text, sizeof connection->text, "%s", text != NULL ? text : "no message");
+    return classify(code, sqlite_interrupted(connection));
+}
+
+int sqlite_set_busy_timeout(struct engine_connection *connection, uint32_t timeout_ms)
+{
+    connection->wait.timeout_ms = timeout_ms;
+    return connection->api->busy_handler(
+        connection->db, timeout_ms > 0 ? sqlite_wait_handler : NULL, &connection->wait);
+}
+
+static int prepare_transactions(struct engine_connection *connection)
+{
+    static const char *const sql[SQLITE_TRANSACTION_STATEMENTS] = {
+        [SQLITE_BEGIN_READ] = "BEGIN",
+        [SQLITE_BEGIN_WRITE] = "BEGIN IMMEDIATE",
+        [SQLITE_COMMIT] = "COMMIT",
+        [SQLITE_ROLLBACK] = "ROLLBACK",
+    };
+    int code = SQLITE_OK;
+    for (int i = 0; i < SQLITE_TRANSACTION_STATEMENTS && code == SQLITE_OK; i++) {
+        code = connection->api->prepare_v2(connection->db, sql[i], -1, &connection->transaction[i],
+                                           NULL);
+    }
+    return code;
+}
+
+static void sqlite_close(struct engine_connection *connection)
+{
+    if (connection == NULL) {
+        return;
+    }
+    for (int i = 0; i < SQLITE_TRANSACTION_STATEMENTS; i++) {
+        connection->api->finalize(connection->transaction[i]);
+    }
+    int code = connection->api->close(connection->db);
+    assert(code == SQLITE_OK); /* BUSY: a statement was not finalized */
+    (void)code;
+    free(connection);
+}
+
+/* The name that makes SQLite open exactly that file: a relative name could be
+ * ":memory:", or a "file:" URI where the library parses those always. */
+static char *file_name(const char *path)
+{
+    char *name = NULL;
+    if (path[0] == '/') {
+        return strdup(path);
+    }
+    return asprintf(&name, "./%s", path) < 0 ? NULL : name;
+}
+
+static int sqlite_open(struct engine *engine, const char *path, uint32_t busy_timeout_ms,
+                       bool create, struct engine_connection **out, struct error *error)
+{
+    const struct sqlite_api *api = &engine->api;
+    if (path[0] == '\0') {
+        return error_set(error, ERROR_INVALID, "the path of the database is empty");
+    }
+    int rc = 0;
+    char *name = file_name(path);
+    struct engine_connection *connection = calloc(1, sizeof *connection);
+    if (name == NULL || connection == NULL) {
+        rc = error_set(error, ERROR_MEMORY, "out of memory while %s was opened", path);
+        goto out;
+    }
+    connection->api = api;
+    connection->wait.api = api;
+    atomic_init(&connection->wait.interrupted, false);
+    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
+    int code = api->open_v2(name, &connection->db, flags, NULL);
+    if (code == SQLITE_OK) {
+        code = sqlite_set_busy_timeout(connection, busy_timeout_ms);
+    }
+    if (code == SQLITE_OK) {
+        code = api->extended_result_codes(connection->db, 1);
+    }
+    if (code == SQLITE_OK) {
+        code = prepare_transactions(connection);
+    }
+    if (code != SQLITE_OK) {
+        const char *why = connection->db != NULL ? api->errmsg(connection->db) : "out of memory";
+        rc = error_set(error, (code & 0xff) == SQLITE_NOMEM ? ERROR_MEMORY : ERROR_ENGINE,
+                       "database %s cannot be opened: %s (code %d)", path, why, code);
+        goto out;
+    }
+    *out = connection;
+    connection = NULL;
+out:
+    sqlite_close(connection);
+    free(name);
+    return rc;
+}
+
+static enum engine_status transaction(struct engine_connection *connection,
+                                      enum sqlite_transaction_statement which)
+{
+    const struct sqlite_api *api = connection->api;
+    struct sqlite3_stmt *stmt = connection->transaction[which];
+    int code = api->step(stmt);
+    enum engine_status status =
+        code == SQLITE_DONE ? ENGINE_OK : sqlite_failed(connection, code, NULL);
+    api->reset(stmt); /* gives the same error once more */
+    return status;
+}
+
+static enum engine_status sqlite_begin(struct engine_connection *connection, bool write)
+{
+    if (sqlite_interrupted(connection)) {
+        return sqlite_failed(connection, SQLITE_INTERRUPT, "interrupted");
+    }
+    return transaction(connection, write ? SQLITE_BEGIN_WRITE : SQLITE_BEGIN_READ);
+}
+
+static enum engine_status sqlite_commit(struct engine_connection *connection)
+{
+    if (sqlite_interrupted(connection)) {
+        return sqlite_failed(connection, SQLITE_INTERRUPT, "interrupted");
+    }
+    return transaction(connection, SQLITE_COMMIT);
+}
+
+static enum engine_status sqlite_rollback(struct engine_connection *connection)
+{
+    atomic_store_explicit(&connection->wait.interrupted, false, memory_order_relaxed);
+    if (connection->api->get_autocommit(connection->db)) {
+        return ENGINE_OK; /* none is open: many errors roll back themselves */
+    }
+    return transaction(connection, SQLITE_ROLLBACK);
+}
+
+static const char *sqlite_error_text(struct engine_connection *connection, int *code)
+{
+    *code = connection->code;
+    return connection->text;
+}
+
+static struct engine_waits sqlite_waits(const struct engine_connection *connection)
+{
+    return connection->wait.waits;
+}
+
+static void sqlite_interrupt(struct engine_connection *connection)
+{
+    atomic_store_explicit(&connection->wait.interrupted, true, memory_order_relaxed);
+    connection->api->interrupt(connection->db);
+}
+
+const struct engine_ops engine_sqlite = {
+    .driver = "sqlite",
+    .abi_version = ENGINE_ABI_VERSION,
+    .capabilities = ENGINE_CAN_THREADS | ENGINE_CAN_LOAD | ENGINE_CAN_CHECK | ENGINE_COUNTS_WAITING,
+    .load = sqlite_load,
+    .unload = sqlite_unload,
+    .open = sqlite_open,
+    .close = sqlite_close,
+    .exec = sqlite_exec,
+    .prepare = sqlite_prepare,
+    .finalize = sqlite_finalize,
+    .readonly = sqlite_readonly,
+    .parameter_count = sqlite_parameter_count,
+    .run = sqlite_run,
+    .begin = sqlite_begin,
+    .commit = sqlite_commit,
+    .rollback = sqlite_rollback,
+    .setting_set = sqlite_setting_set,
+    .setting_get = sqlite_setting_get,
+    .error_text = sqlite_error_text,
+    .waits = sqlite_waits,
+    .interrupt = sqlite_interrupt,
+};

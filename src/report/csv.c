@@ -1,0 +1,180 @@
+#include "base/text.h"
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A field by RFC 4180: quoted when it holds a separator, a quote, a line end, or blanks at its
+ * ends. Bytes that are not UTF-8 are escaped as in the JSON. */
+static void put_text(struct buffer *out, const char *text)
+{
+    struct buffer escaped;
+    buffer_init(&escaped);
+    if (text != NULL) {
+        text_escape(&escaped, text, strlen(text));
+    }
+    size_t length = escaped.length;
+    if (length > 0 && (strpbrk(escaped.data, ",\"\r\n") != NULL || escaped.data[0] == ' ' ||
+                       escaped.data[length - 1] == ' ')) {
+        buffer_putc(out, '"');
+        for (size_t i = 0; i < length; i++) {
+            if (escaped.data[i] == '"') {
+                buffer_putc(out, '"');
+            }
+            buffer_putc(out, escaped.data[i]);
+        }
+        buffer_putc(out, '"');
+    } else {
+        buffer_append(out, escaped.data, length);
+    }
+    out->failed = out->failed || escaped.failed;
+    buffer_release(&escaped);
+}
+
+/* The shortest of 15 to 17 digits that reads back as the same double; nothing when absent. */
+static void put_number(struct buffer *out, double value)
+{
+    char text[40];
+    if (!isfinite(value)) {
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof(text), "%.*g", digits, value);
+        if (strtod(text, NULL) == value) {
+            break;
+        }
+    }
+    /* printf writes the decimal point of the locale; files have one form. */
+    const char *point = localeconv()->decimal_point;
+    char *found = strstr(text, point);
+    if (found != NULL && strcmp(point, ".") != 0) {
+        *found = '.';
+        memmove(found + 1, found + strlen(point), strlen(found + strlen(point)) + 1);
+    }
+    buffer_puts(out, text);
+}
+
+/* What the rows of one script, or of the whole engine, begin with. */
+struct subject {
+    struct buffer *out;
+    const struct result_engine *engine;
+    const char *role, *script; /* NULL for the engine */
+};
+
+static void start_row(const struct subject *subject, const char *metric, const char *unit)
+{
+    const char *const fields[] = {subject->engine->name,
+                                  subject->engine->version,
+                                  subject->role,
+                                  subject->script,
+                                  metric,
+                                  unit};
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        put_text(subject->out, fields[i]);
+        buffer_putc(subject->out, ',');
+    }
+}
+
+static void put_figure(const struct subject *subject, const char *metric, const char *unit,
+                       const struct result_figure *figure)
+{
+    start_row(subject, metric, unit);
+    put_number(subject->out, figure->median);
+    buffer_putc(subject->out, ',');
+    put_number(subject->out, figure->min);
+    buffer_putc(subject->out, ',');
+    put_number(subject->out, figure->max);
+    buffer_puts(subject->out, "\r\n");
+}
+
+/* A sum over all rounds: one number, no range. */
+static void put_total(const struct subject *subject, const char *metric, uint64_t total)
+{
+    start_row(subject, metric, "count");
+    buffer_printf(subject->out, "%" PRIu64 ",,\r\n", total);
+}
+
+static uint64_t rounds_with(const struct result_engine *engine, const char *status)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < engine->runs.count; i++) {
+        const char *found = engine->runs.items[i].status;
+        count += found != NULL && strcmp(found, status) == 0;
+    }
+    return count;
+}
+
+/* Both structs name their outcomes alike. */
+#define PUT_OUTCOMES(subject, summary)                                                             \
+    do {                                                                                           \
+        put_total((subject), "attempted", (summary)->attempted);                                   \
+        put_total((subject), "ok", (summary)->ok);                                                 \
+        put_total((subject), "busy", (summary)->busy);                                             \
+        put_total((subject), "conflict", (summary)->conflict);                                     \
+        put_total((subject), "failed", (summary)->failed);                                         \
+        put_total((subject), "skipped", (summary)->skipped);                                       \
+        put_total((subject), "open", (summary)->open);                                             \
+        put_total((subject), "retries", (summary)->retries);                                       \
+    } while (0)
+
+static void put_engine(const struct subject *subject)
+{
+    const struct result_summary *summary = &subject->engine->summary;
+    put_total(subject, "rounds_ok", rounds_with(subject->engine, "ok"));
+    put_total(subject, "rounds_partial", rounds_with(subject->engine, "partial"));
+    put_total(subject, "rounds_failed", rounds_with(subject->engine, "failed"));
+    put_figure(subject, "reads_per_second", "1/s", &summary->reads_per_second);
+    put_figure(subject, "writes_per_second", "1/s", &summary->writes_per_second);
+    put_figure(subject, "operations_per_second", "1/s", &summary->operations_per_second);
+    put_figure(subject, "cpu_per_operation", "ns", &summary->cpu_per_operation_ns);
+    put_figure(subject, "peak_memory", "bytes", &summary->peak_memory_bytes);
+    put_figure(subject, "written", "bytes", &summary->write_bytes);
+    put_figure(subject, "largest_wal", "bytes", &summary->largest_wal_bytes);
+    put_figure(subject, "final_size", "bytes", &summary->final_bytes);
+    put_figure(subject, "slept", "ns", &summary->slept_ns);
+    put_figure(subject, "run_queue", "ns", &summary->run_queue_ns);
+    put_figure(subject, "close", "ns", &summary->close_ns);
+    PUT_OUTCOMES(subject, summary);
+}
+
+static void put_script(const struct subject *subject, const struct result_script_summary *script)
+{
+    static const struct {
+        const char *latency, *thin;
+    } points[RESULT_POINT_COUNT] = {
+#define X(id, label, numerator, denominator) {"latency_" label, "latency_" label "_thin"},
+        RESULT_POINTS(X)
+#undef X
+    };
+    put_figure(subject, "operations_per_second", "1/s", &script->operations_per_second);
+    put_figure(subject, "latency_mean", "ns", &script->mean_ns);
+    put_figure(subject, "latency_min", "ns", &script->min_ns);
+    for (size_t i = 0; i < RESULT_POINT_COUNT; i++) {
+        put_figure(subject, points[i].latency, "ns", &script->points_ns[i]);
+        start_row(subject, points[i].thin, "0 or 1");
+        buffer_puts(subject->out, script->point_thin[i] ? "1,,\r\n" : "0,,\r\n");
+    }
+    put_figure(subject, "latency_max", "ns", &script->max_ns);
+    put_figure(subject, "time_share", "1", &script->time_share);
+    put_figure(subject, "rows_read_per_operation", "rows", &script->rows_read_each);
+    put_figure(subject, "rows_changed_per_operation", "rows", &script->rows_changed_each);
+    put_figure(subject, "slow", "count", &script->slow);
+    PUT_OUTCOMES(subject, script);
+}
+
+void report_csv(const struct result *result, struct buffer *out)
+{
+    buffer_puts(out, "engine,version,role,script,metric,unit,median,min,max\r\n");
+    for (size_t i = 0; i < result->engines.count; i++) {
+        const struct result_engine *engine = &result->engines.items[i];
+        put_engine(&(struct subject){out, engine, NULL, NULL});
+        for (size_t j = 0; j < engine->summary.scripts.count; j++) {
+            const struct result_script_summary *script = &engine->summary.scripts.items[j];
+            put_script(&(struct subject){out, engine, script->role, script->script}, script);
+        }
+    }
+}

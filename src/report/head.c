@@ -1,0 +1,395 @@
+#include "base/units.h"
+#include "report/parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* Leads are 10 columns, so that all values stand below each other. */
+#define LEAD_NONE "          "
+
+static const char *known(const char *text)
+{
+    return text == NULL ? "–" : text;
+}
+
+static double figure(uint64_t value)
+{
+    return value == RESULT_ABSENT ? (double)NAN : (double)value;
+}
+
+/* Texts of numbers; each call site owns its array. */
+typedef char units_text[UNITS_TEXT_SIZE];
+
+static void head_title(const struct page *page, const struct result *result)
+{
+    const struct result_plan *plan = &result->plan;
+    struct buffer text;
+    buffer_init(&text);
+    buffer_printf(&text, "pitot %s", known(result->command));
+    if (plan->suite != NULL &&
+        (result->command == NULL || strcmp(plan->suite, result->command) != 0)) {
+        buffer_printf(&text, ", suite %s", plan->suite);
+    }
+    if (plan->suite_folder != NULL) {
+        buffer_printf(&text, " from %s", plan->suite_folder);
+    }
+    if (plan->scale != NULL) {
+        buffer_printf(&text, ", scale %s", plan->scale);
+    }
+    if (plan->scenario != NULL) {
+        buffer_printf(&text, ", scenario %s", plan->scenario);
+    }
+    buffer_printf(&text, " (pitot %s, %s)", known(result->pitot_version), known(result->started));
+    page_text(page, TONE_BOLD, "", "%s", text.data);
+    buffer_release(&text);
+    if (result->build != NULL && strcmp(result->build, "release") != 0) {
+        page_text(page, TONE_FAILED, "", "A %s build of pitot: these numbers mean nothing.",
+                  result->build);
+    }
+    if (result->partial) {
+        page_text(page, TONE_WARNING, "",
+                  "Ended early: not everything that was asked was measured.");
+    }
+}
+
+/* Connections of the first run that had any; what was asked for otherwise. */
+static uint64_t connection_count(const struct result *result)
+{
+    for (size_t i = 0; i < result->engines.count; i++) {
+        const struct result_engine *engine = &result->engines.items[i];
+        for (size_t j = 0; j < engine->runs.count; j++) {
+            if (engine->runs.items[j].connections.count > 0) {
+                return engine->runs.items[j].connections.count;
+            }
+        }
+    }
+    return result->plan.threads;
+}
+
+static void append_pairs(struct buffer *text, const result_pairs *pairs)
+{
+    for (size_t i = 0; i < pairs->count; i++) {
+        buffer_printf(text, "%s%s=%s", i == 0 ? "" : ", ", known(pairs->items[i].name),
+                      known(pairs->items[i].value));
+    }
+}
+
+static void head_load(const struct page *page, const struct result *result)
+{
+    const struct result_plan *plan = &result->plan;
+    uint64_t connections = connection_count(result);
+    struct buffer text;
+    units_text number;
+
+    buffer_init(&text);
+    buffer_printf(&text, "%" PRIu64 " connection%s, %" PRIu64 " round%s of ", connections,
+                  connections == 1 ? "" : "s", plan->rounds, plan->rounds == 1 ? "" : "s");
+    if (plan->duration_ns != RESULT_ABSENT) {
+        units_print_ns(number, (double)plan->duration_ns);
+        buffer_puts(&text, number);
+    } else {
+        units_print_count(number, figure(plan->operations));
+        buffer_printf(&text, "%s executions a connection", number);
+    }
+    if (plan->warmup_ns != RESULT_ABSENT) {
+        units_print_ns(number, (double)plan->warmup_ns);
+        buffer_printf(&text, ", warm-up %s", number);
+    } else {
+        units_print_count(number, figure(plan->warmup_operations));
+        buffer_printf(&text, ", warm-up %s operations", number);
+    }
+    units_print_ns(number, (double)plan->busy_timeout_ms * 1e6);
+    buffer_printf(&text, ", busy timeout %s, seed %" PRIu64, number, plan->seed);
+    if (plan->variables.count > 0) {
+        buffer_puts(&text, "; ");
+        append_pairs(&text, &plan->variables);
+    }
+    page_text(page, TONE_PLAIN, "Load      ", "%s", text.data);
+    buffer_clear(&text);
+    append_pairs(&text, &plan->settings);
+    if (text.length > 0) {
+        page_text(page, TONE_PLAIN, "Settings  ", "%s", text.data);
+    }
+    buffer_release(&text);
+}
+
+static void head_host(const struct page *page, const struct result_host *host)
+{
+    struct buffer text;
+    units_text number;
+    units_text total;
+
+    buffer_init(&text);
+    units_print_count(number, figure(host->cores));
+    buffer_printf(&text, "%s, %s core%s", known(host->cpu_model), number,
+                  host->cores == 1 ? "" : "s");
+    if (host->cores_online != RESULT_ABSENT && host->cores_online != host->cores) {
+        buffer_printf(&text, " of %" PRIu64, host->cores_online);
+    }
+    if (host->virtual_machine == NULL) {
+        buffer_puts(&text, ", virtual machine –");
+    } else if (strcmp(host->virtual_machine, "none") == 0) {
+        buffer_puts(&text, ", no virtual machine");
+    } else {
+        buffer_printf(&text, ", virtual machine (%s)", host->virtual_machine);
+    }
+    if (isfinite(host->load_average)) {
+        units_print_count(number, host->load_average);
+        buffer_printf(&text, ", load %s", number);
+    }
+    page_text(page, TONE_PLAIN, "CPU       ", "%s", text.data);
+
+    units_print_bytes(number, figure(host->memory_available_bytes));
+    units_print_bytes(total, figure(host->memory_total_bytes));
+    page_text(page, TONE_PLAIN, "System    ", "%s, %s, memory %s free of %s", known(host->kernel),
+              known(host->operating_system), number, total);
+
+    units_print_ns(number, host->clock_cost_ns);
+    page_text(page, TONE_PLAIN, "Clock     ", "%s, %s a reading", known(host->clock_source),
+              number);
+    buffer_release(&text);
+}
+
+static void head_data(const struct page *page, const struct result *result)
+{
+    const struct result_template *template = &result->template;
+    struct buffer text;
+    units_text number;
+
+    buffer_init(&text);
+    buffer_printf(&text, "%s on %s", known(result->host.data_folder),
+                  known(result->host.file_system));
+    if (result->host.device != NULL) {
+        buffer_printf(&text, " (%s)", result->host.device);
+    }
+    if (template->path != NULL || template->bytes != RESULT_ABSENT) {
+        units_print_bytes(number, figure(template->bytes));
+        buffer_printf(&text, "; template %s", number);
+        if (template->engine != NULL) {
+            buffer_printf(&text, " by %s %s", template->engine, known(template->engine_version));
+        }
+        if (template->reused) {
+            buffer_puts(&text, ", reused");
+        } else if (isfinite(template->build_seconds)) {
+            units_print_ns(number, template->build_seconds * 1e9);
+            buffer_printf(&text, ", built in %s", number);
+        }
+    }
+    page_text(page, TONE_PLAIN, "Data      ", "%s", text.data);
+    buffer_release(&text);
+}
+
+/* Settings that an engine read back otherwise than asked. */
+
+static bool same(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool same_setting(const struct result_setting *a, const struct result_setting *b)
+{
+    return same(a->name, b->name) && same(a->asked, b->asked) && same(a->got, b->got);
+}
+
+/* Walks the settings of all connections of all runs; `visit` returns false to end. */
+static void each_setting(const struct result_engine *engine,
+                         bool (*visit)(const struct result_setting *, void *), void *context)
+{
+    for (size_t i = 0; i < engine->runs.count; i++) {
+        const struct result_run *run = &engine->runs.items[i];
+        for (size_t j = 0; j < run->connections.count; j++) {
+            const result_settings *settings = &run->connections.items[j].settings;
+            for (size_t k = 0; k < settings->count; k++) {
+                if (!visit(&settings->items[k], context)) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+enum { DIFFERING_MAX = 16 };
+
+struct readback {
+    size_t settings;
+    size_t differing_count;
+    const struct result_setting *differing[DIFFERING_MAX]; /* distinct, the first ones */
+};
+
+static bool collect(const struct result_setting *setting, void *context)
+{
+    struct readback *readback = context;
+    readback->settings++;
+    if (setting->agrees) {
+        return true;
+    }
+    for (size_t i = 0; i < readback->differing_count; i++) {
+        if (same_setting(setting, readback->differing[i])) {
+            return true;
+        }
+    }
+    if (readback->differing_count == DIFFERING_MAX) {
+        return false;
+    }
+    readback->differing[readback->differing_count++] = setting;
+    return true;
+}
+
+static size_t engine_connections(const struct result_engine *engine)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < engine->runs.count; i++) {
+        size_t count = engine->runs.items[i].connections.count;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+/* Returns whether a required setting differs. */
+static bool append_readback(struct buffer *text, const struct result_engine *engine)
+{
+    bool required = false;
+    struct readback readback = {0};
+    each_setting(engine, collect, &readback);
+    if (readback.settings == 0) {
+        buffer_puts(text, "; settings were not read back");
+        return false;
+    }
+    if (readback.differing_count == 0) {
+        size_t connections = engine_connections(engine);
+        buffer_printf(text, "; settings read back as asked (%zu of %zu connections)", connections,
+                      connections);
+        return false;
+    }
+    buffer_puts(text, "; settings differ: ");
+    for (size_t i = 0; i < readback.differing_count; i++) {
+        const struct result_setting *setting = readback.differing[i];
+        buffer_printf(text, "%s%s asked %s, got %s%s", i == 0 ? "" : "; ", known(setting->name),
+                      known(setting->asked), setting->got == NULL ? "nothing" : setting->got,
+                      setting->required ? " (required)" : "");
+        required = required || setting->required;
+    }
+    return required;
+}
+
+static void append_libraries(struct buffer *text, const struct result_engine *engine)
+{
+    for (size_t i = 0; i < engine->libraries.count; i++) {
+        const struct result_library *library = &engine->libraries.items[i];
+        buffer_printf(text, ", library %s",
+                      known(library->real != NULL ? library->real : library->asked));
+        /* Another file than the named one: a library that forwards. */
+        if (library->real != NULL && library->asked != NULL && library->asked[0] == '/' &&
+            !same(library->asked, library->real)) {
+            buffer_printf(text, " (asked %s)", library->asked);
+        }
+    }
+}
+
+static void head_engines(const struct page *page, const struct result *result)
+{
+    for (size_t i = 0; i < result->engines.count; i++) {
+        const struct result_engine *engine = &result->engines.items[i];
+        struct buffer text;
+        buffer_init(&text);
+        buffer_printf(&text, "%s: version %s", known(engine->name), known(engine->version));
+        if (engine->sync_call != NULL) {
+            buffer_printf(&text, ", %s", engine->sync_call);
+        }
+        append_libraries(&text, engine);
+        bool differs = append_readback(&text, engine);
+        page_text(page, differs ? TONE_WARNING : TONE_PLAIN,
+                  i > 0                        ? LEAD_NONE
+                  : result->engines.count == 1 ? "Engine    "
+                                               : "Engines   ",
+                  "%s", text.data);
+        buffer_release(&text);
+    }
+}
+
+/* Compile options that differ between engines that know theirs. */
+
+static bool holds(const result_strings *strings, const char *text)
+{
+    for (size_t i = 0; i < strings->count; i++) {
+        if (same(strings->items[i], text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool in_all(const struct result *result, const char *option)
+{
+    for (size_t i = 0; i < result->engines.count; i++) {
+        const result_strings *options = &result->engines.items[i].compile_options;
+        if (options->count > 0 && !holds(options, option)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Options that are known to move figures come first. */
+static bool is_weighty(const char *option)
+{
+    static const char *const names[] = {"THREADSAFE", "MEMSTATUS", "LOOKASIDE",
+                                        "FDATASYNC",  "SETLK",     "SYNCHRONOUS"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strstr(option, names[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum { OPTIONS_SHOWN = 10 };
+
+/* Appends the engine's options that not all have; returns how many there are. */
+static size_t append_options(struct buffer *text, const struct result *result, size_t engine)
+{
+    const result_strings *options = &result->engines.items[engine].compile_options;
+    size_t found = 0;
+    for (int weighty = 1; weighty >= 0; weighty--) {
+        for (size_t i = 0; i < options->count; i++) {
+            const char *option = known(options->items[i]);
+            if (is_weighty(option) != (weighty == 1) || in_all(result, option)) {
+                continue;
+            }
+            if (found < OPTIONS_SHOWN) {
+                buffer_printf(text, "%s%s", found == 0 ? "" : ", ", option);
+            }
+            found++;
+        }
+    }
+    if (found > OPTIONS_SHOWN) {
+        buffer_printf(text, " and %zu more", found - OPTIONS_SHOWN);
+    }
+    return found;
+}
+
+static void head_options(const struct page *page, const struct result *result)
+{
+    bool first = true;
+    for (size_t i = 0; i < result->engines.count; i++) {
+        struct buffer text;
+        buffer_init(&text);
+        if (append_options(&text, result, i) > 0) {
+            page_text(page, TONE_PLAIN, first ? "Options   " : LEAD_NONE, "only %s: %s",
+                      known(result->engines.items[i].name), text.data);
+            first = false;
+        }
+        buffer_release(&text);
+    }
+}
+
+void head_print(const struct page *page, const struct result *result)
+{
+    head_title(page, result);
+    head_load(page, result);
+    head_host(page, &result->host);
+    head_data(page, result);
+    head_engines(page, result);
+    head_options(page, result);
+}

@@ -1,0 +1,272 @@
+#include "base/layout.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "report/grid.h"
+#include "report/parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LABEL_MIN = 12, LABEL_MAX = 28 };
+
+/* The points that a table has room for; JSON and CSV hold all. */
+static const enum result_point shown_points[] = {RESULT_POINT_p50, RESULT_POINT_p95,
+                                                 RESULT_POINT_p99, RESULT_POINT_p99_9};
+static const char *const point_labels[RESULT_POINT_COUNT] = {
+#define X(id, label, numerator, denominator) label,
+    RESULT_POINTS(X)
+#undef X
+};
+
+enum {
+    POINTS_SHOWN = sizeof(shown_points) / sizeof(shown_points[0]),
+    VALUES = POINTS_SHOWN + 3, /* and max, share, rows */
+};
+
+/* Texts of one line, in the order of value_label(). */
+struct line {
+    char text[VALUES][UNITS_TEXT_SIZE + 1];
+    bool thin;
+};
+
+static const char *value_label(size_t value)
+{
+    static const char *const others[] = {"max", "share", "rows"};
+    return value < POINTS_SHOWN ? point_labels[shown_points[value]] : others[value - POINTS_SHOWN];
+}
+
+/* "12.3" and a suffix; large numbers in their own unit. */
+static void print_tenths(char *out, double value, const char *suffix)
+{
+    if (!isfinite(value) || value < 0) {
+        snprintf(out, UNITS_TEXT_SIZE, "–");
+    } else if (value >= 100000) {
+        units_print_count(out, value);
+    } else {
+        unsigned tenths = (unsigned)(value * 10 + 0.5);
+        snprintf(out, UNITS_TEXT_SIZE, "%u.%u%s", tenths / 10, tenths % 10, suffix);
+    }
+}
+
+static void line_fill(struct line *line, const struct result_script_summary *script)
+{
+    line->thin = false;
+    for (size_t i = 0; i < POINTS_SHOWN; i++) {
+        double value = script->points_ns[shown_points[i]].median;
+        bool thin = script->point_thin[shown_points[i]] && isfinite(value);
+        line->text[i][0] = '~';
+        units_print_ns(line->text[i] + (thin ? 1 : 0), value);
+        line->thin = line->thin || thin;
+    }
+    units_print_ns(line->text[POINTS_SHOWN], script->max_ns.median);
+    print_tenths(line->text[POINTS_SHOWN + 1], script->time_share.median * 100, " %");
+    const struct result_figure *rows =
+        script->write ? &script->rows_changed_each : &script->rows_read_each;
+    print_tenths(line->text[POINTS_SHOWN + 2], rows->median, "");
+}
+
+static bool same_script(const struct result_script_summary *a,
+                        const struct result_script_summary *b)
+{
+    return strcmp(a->role, b->role) == 0 && strcmp(a->script, b->script) == 0;
+}
+
+static const struct result_script_summary *engine_script(const struct result_engine *engine,
+                                                         const struct result_script_summary *like)
+{
+    for (size_t i = 0; i < engine->summary.scripts.count; i++) {
+        if (same_script(&engine->summary.scripts.items[i], like)) {
+            return &engine->summary.scripts.items[i];
+        }
+    }
+    return NULL;
+}
+
+/* The scripts of all engines, in the order in which they first occur. */
+typedef RESULT_LIST(const struct result_script_summary *) script_list;
+
+static bool list_scripts(const struct result *result, script_list *list)
+{
+    for (size_t i = 0; i < result->engines.count; i++) {
+        const struct result_summary *summary = &result->engines.items[i].summary;
+        for (size_t j = 0; j < summary->scripts.count; j++) {
+            bool known = false;
+            for (size_t k = 0; k < list->count && !known; k++) {
+                known = same_script(list->items[k], &summary->scripts.items[j]);
+            }
+            if (!known) {
+                const struct result_script_summary **added = result_list_add(list);
+                if (added == NULL) {
+                    return false;
+                }
+                *added = &summary->scripts.items[j];
+            }
+        }
+    }
+    return true;
+}
+
+static bool several_roles(const script_list *list)
+{
+    for (size_t i = 1; i < list->count; i++) {
+        if (strcmp(list->items[i]->role, list->items[0]->role) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "user_by_id", or "reader: user_by_id" where there are several roles. */
+static void script_label(struct buffer *out, const struct result_script_summary *script, bool roles)
+{
+    buffer_init(out);
+    if (roles) {
+        buffer_printf(out, "%s: ", script->role);
+    }
+    buffer_puts(out, script->script);
+}
+
+/* One engine: a line a script. Several: the script's name, and a line an engine below it, so that
+ * what is compared stands in one column. Returns whether anything thin is shown. */
+static bool fill_grid(struct grid *grid, const struct result *result, const script_list *list)
+{
+    bool roles = several_roles(list);
+    bool several = result->engines.count > 1;
+    bool thin = false;
+
+    grid_init(grid, 1 + VALUES);
+    grid_add(grid, TONE_BOLD, "");
+    for (size_t i = 0; i < VALUES; i++) {
+        grid_add(grid, TONE_BOLD, value_label(i));
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        struct buffer label;
+        script_label(&label, list->items[i], roles);
+        if (several) {
+            grid_add_title(grid, TONE_PLAIN, label.data);
+        }
+        for (size_t j = 0; j < result->engines.count; j++) {
+            const struct result_script_summary *script =
+                engine_script(&result->engines.items[j], list->items[i]);
+            struct line line;
+            if (several) {
+                buffer_clear(&label);
+                buffer_puts(&label, "  ");
+                report_engine_label(&label, result, j, LABEL_MAX - 2);
+            }
+            grid_add(grid, TONE_PLAIN, label.data);
+            if (script != NULL) {
+                line_fill(&line, script);
+                thin = thin || line.thin;
+            }
+            for (size_t k = 0; k < VALUES; k++) {
+                grid_add(grid, TONE_PLAIN, script == NULL ? "–" : line.text[k]);
+            }
+        }
+        grid->failed = grid->failed || label.failed;
+        buffer_release(&label);
+    }
+    return thin;
+}
+
+/* For a narrow window: "p50 5.20 µs  p95 …", as many on a line as fit. */
+static void print_flow(const struct page *page, const struct line *line)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < VALUES; i++) {
+        struct buffer item;
+        buffer_init(&item);
+        buffer_printf(&item, "%s %s", value_label(i), line->text[i]);
+        size_t width = text_width(item.data, item.length);
+        if (used > 0 && used + 2 + width > page->width) {
+            page_blank(page);
+            used = 0;
+        }
+        page_spaces(page, 2);
+        layout_cut(page->out, item.data, page->width - 2);
+        used += 2 + width;
+        page->out->failed = page->out->failed || item.failed;
+        buffer_release(&item);
+    }
+    page_blank(page);
+}
+
+static void print_blocks(const struct page *page, const struct result *result,
+                         const script_list *list)
+{
+    bool roles = several_roles(list);
+    for (size_t i = 0; i < list->count; i++) {
+        struct buffer label;
+        script_label(&label, list->items[i], roles);
+        page_text(page, TONE_BOLD, "", "%s", label.data);
+        buffer_release(&label);
+        for (size_t j = 0; j < result->engines.count; j++) {
+            const struct result_script_summary *script =
+                engine_script(&result->engines.items[j], list->items[i]);
+            if (result->engines.count > 1) {
+                struct buffer name;
+                buffer_init(&name);
+                report_engine_label(&name, result, j, page->width - 1);
+                page_text(page, TONE_PLAIN, " ", "%s", name.data);
+                buffer_release(&name);
+            }
+            if (script == NULL) {
+                page_text(page, TONE_PLAIN, "  ", "–");
+                continue;
+            }
+            struct line line;
+            line_fill(&line, script);
+            print_flow(page, &line);
+        }
+    }
+}
+
+/* True when any engine was under load from more than one connection, or that is not known. */
+static bool contended(const struct result *result)
+{
+    bool any = false;
+    for (size_t i = 0; i < result->engines.count; i++) {
+        const struct result_engine *engine = &result->engines.items[i];
+        for (size_t j = 0; j < engine->runs.count; j++) {
+            if (engine->runs.items[j].connections.count > 1) {
+                return true;
+            }
+            any = any || engine->runs.items[j].connections.count == 1;
+        }
+    }
+    return !any;
+}
+
+void latency_print(const struct page *page, const struct result *result)
+{
+    script_list list = {0};
+    struct grid grid;
+
+    if (!list_scripts(result, &list)) {
+        page->out->failed = true;
+    } else if (list.count > 0) {
+        page_blank(page);
+        page_text(page, TONE_BOLD, "",
+                  "Latency of one execution, share of the connections' time, rows an operation");
+        bool thin = fill_grid(&grid, result, &list);
+        if (grid_fits(&grid, page->width, LABEL_MIN)) {
+            grid_print(&grid, page);
+        } else {
+            print_blocks(page, result, &list);
+        }
+        grid_release(&grid);
+        if (thin) {
+            page_text(page, TONE_PLAIN, "~ ",
+                      "fewer than 10 samples above this percentile in a round: not reliable");
+        }
+        if (result->engines.count > 1 && contended(result)) {
+            page_text(
+                page, TONE_PLAIN, "",
+                "Closed loop: the engines ran at different throughput, so their tails are not "
+                "comparable.");
+        }
+    }
+    free(list.items);
+}

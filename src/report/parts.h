@@ -1,0 +1,29 @@
+/* The parts of the table report, in the order in which they are printed. Internal to the layer. */
+#ifndef PITOT_REPORT_PARTS_H
+#define PITOT_REPORT_PARTS_H
+
+#include "report/page.h"
+#include "result/result.h"
+
+/* What was measured and on what. */
+void head_print(const struct page *page, const struct result *result);
+
+/* Warnings, known faults and what failed, before any number. Returns how many warnings there are.
+ */
+size_t warnings_print(const struct page *page, const struct result *result);
+
+/* Throughput and what it cost, an engine a column. */
+void figures_print(const struct page *page, const struct result *result);
+
+/* Latency of each script, engines one below the other. */
+void latency_print(const struct page *page, const struct result *result);
+
+/* Most rounds that any engine's figures are made of. */
+size_t report_rounds(const struct result *result);
+
+/* An engine's name in at most `columns` columns; where two engines would then look the same,
+ * "#2" says which of the engines in the head it is. */
+void report_engine_label(struct buffer *out, const struct result *result, size_t engine,
+                         size_t columns);
+
+#endif

@@ -1,0 +1,85 @@
+#include "base/layout.h"
+#include "report/parts.h"
+#include "report/report.h"
+
+#include <string.h>
+
+enum { WIDTH_DEFAULT = 100, WIDTH_MIN = 20 };
+
+/* Rounds whose status is `status`. */
+static size_t rounds_of(const struct result_engine *engine, const char *status)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < engine->runs.count; i++) {
+        const char *found = engine->runs.items[i].status;
+        count += found != NULL && strcmp(found, status) == 0;
+    }
+    return count;
+}
+
+size_t report_rounds(const struct result *result)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < result->engines.count; i++) {
+        size_t ok = rounds_of(&result->engines.items[i], "ok");
+        size_t used = ok > 0 ? ok : rounds_of(&result->engines.items[i], "partial");
+        most = used > most ? used : most;
+    }
+    return most;
+}
+
+/* Bytes of the name that are left in `columns`, as a string. */
+static void cut_name(struct buffer *out, const struct result *result, size_t engine, size_t columns)
+{
+    const char *name = result->engines.items[engine].name;
+    buffer_init(out);
+    layout_cut(out, name == NULL ? "–" : name, columns);
+}
+
+void report_engine_label(struct buffer *out, const struct result *result, size_t engine,
+                         size_t columns)
+{
+    struct buffer mine;
+    bool same = false;
+    cut_name(&mine, result, engine, columns);
+    for (size_t i = 0; i < result->engines.count && !same; i++) {
+        struct buffer other;
+        cut_name(&other, result, i, columns);
+        same = i != engine && strcmp(other.data, mine.data) == 0;
+        buffer_release(&other);
+    }
+    if (same) {
+        struct buffer number;
+        buffer_init(&number);
+        buffer_printf(&number, "#%zu ", engine + 1);
+        buffer_puts(out, number.data);
+        buffer_clear(&mine);
+        layout_cut(&mine, result->engines.items[engine].name,
+                   columns > number.length ? columns - number.length : 0);
+        buffer_release(&number);
+    }
+    buffer_append(out, mine.data, mine.length);
+    out->failed = out->failed || mine.failed;
+    buffer_release(&mine);
+}
+
+void report_table(const struct result *result, const struct report_style *style, struct buffer *out)
+{
+    size_t width = style->width == 0 ? WIDTH_DEFAULT : style->width;
+    const struct page page = {
+        .out = out,
+        .width = width < WIDTH_MIN ? WIDTH_MIN : width,
+        .colour = style->colour,
+    };
+    head_print(&page, result);
+    size_t warnings = warnings_print(&page, result);
+    if (result->engines.count > 0) {
+        figures_print(&page, result);
+        latency_print(&page, result);
+    }
+    if (warnings > 0) {
+        page_blank(&page);
+        page_text(&page, TONE_WARNING, "", "%zu warning%s: see above the numbers.", warnings,
+                  warnings == 1 ? "" : "s");
+    }
+}

@@ -1,0 +1,109 @@
+#include "report/parts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { LOG_SHOWN = 5 };
+
+static bool has_status(const char *status, const char *expected)
+{
+    return status != NULL && strcmp(status, expected) == 0;
+}
+
+static size_t print_faults(const struct page *page, const struct result *result)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < result->engines.count; i++) {
+        const struct result_engine *engine = &result->engines.items[i];
+        for (size_t j = 0; j < engine->known_faults.count; j++, count++) {
+            page_text(page, TONE_WARNING, "! ", "%s %s, known fault: %s",
+                      engine->name == NULL ? "–" : engine->name,
+                      engine->version == NULL ? "" : engine->version,
+                      engine->known_faults.items[j]);
+        }
+    }
+    return count;
+}
+
+/* The last lines of what the worker printed. */
+static void print_log(const struct page *page, const result_strings *log)
+{
+    size_t first = log->count > LOG_SHOWN ? log->count - LOG_SHOWN : 0;
+    for (size_t i = first; i < log->count; i++) {
+        page_text(page, TONE_PLAIN, "  | ", "%s", log->items[i]);
+    }
+}
+
+/* Every failed or partial run of an engine; rounds that failed alike are told once. */
+static void print_runs(const struct page *page, const struct result_engine *engine)
+{
+    const char *before = engine->error;
+    for (size_t i = 0; i < engine->runs.count; i++) {
+        const struct result_run *run = &engine->runs.items[i];
+        const char *error = run->error == NULL ? run->status : run->error;
+        if (has_status(run->status, "ok")) {
+            continue;
+        }
+        if (error != NULL && (before == NULL || strcmp(error, before) != 0)) {
+            page_text(page, TONE_FAILED, "  ", "round %" PRIu64 " %s: %s", run->round,
+                      run->status == NULL ? "failed" : run->status, error);
+            before = error;
+        }
+    }
+    for (size_t i = engine->runs.count; i > 0; i--) {
+        if (engine->runs.items[i - 1].log.count > 0) {
+            print_log(page, &engine->runs.items[i - 1].log);
+            break;
+        }
+    }
+}
+
+static bool any_run_not_ok(const struct result_engine *engine)
+{
+    for (size_t i = 0; i < engine->runs.count; i++) {
+        if (!has_status(engine->runs.items[i].status, "ok")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void print_failures(const struct page *page, const struct result *result)
+{
+    for (size_t i = 0; i < result->engines.count; i++) {
+        const struct result_engine *engine = &result->engines.items[i];
+        bool ok = has_status(engine->status, "ok");
+        if (ok && engine->error == NULL && !any_run_not_ok(engine)) {
+            continue;
+        }
+        page_blank(page);
+        page_text(page, TONE_FAILED, "", "%s %s%s%s", engine->name == NULL ? "–" : engine->name,
+                  ok                       ? "failed in a round"
+                  : engine->status == NULL ? "failed"
+                                           : engine->status,
+                  engine->error == NULL ? "" : ": ", engine->error == NULL ? "" : engine->error);
+        print_runs(page, engine);
+    }
+}
+
+size_t warnings_print(const struct page *page, const struct result *result)
+{
+    size_t count = result->warnings.count;
+    for (size_t i = 0; i < result->engines.count; i++) {
+        count += result->engines.items[i].known_faults.count;
+    }
+    if (count > 0) {
+        page_blank(page);
+        page_text(page, TONE_WARNING, "", "%zu warning%s", count, count == 1 ? "" : "s");
+        print_faults(page, result);
+        for (size_t i = 0; i < result->warnings.count; i++) {
+            const struct result_warning *warning = &result->warnings.items[i];
+            page_text(page, TONE_WARNING, "! ", "%s%s%s",
+                      warning->subject == NULL ? "" : warning->subject,
+                      warning->subject == NULL ? "" : ": ",
+                      warning->text == NULL ? "–" : warning->text);
+        }
+    }
+    print_failures(page, result);
+    return count;
+}

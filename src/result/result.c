@@ -1,0 +1,125 @@
+#include "result/result.h"
+
+#include "base/buffer.h"
+#include "result/shape.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct result *result_new(void)
+{
+    struct result *result = malloc(sizeof(*result));
+    if (result != NULL) {
+        shape_init(&shape_result, result);
+        result->version = RESULT_VERSION;
+    }
+    return result;
+}
+
+void result_free(struct result *result)
+{
+    if (result != NULL) {
+        shape_release(&shape_result, result);
+        free(result);
+    }
+}
+
+void result_run_init(struct result_run *run)
+{
+    shape_init(&shape_run, run);
+}
+
+void result_engine_init(struct result_engine *engine)
+{
+    shape_init(&shape_engine, engine);
+}
+
+void result_summary_init(struct result_summary *summary)
+{
+    shape_init(&shape_summary, summary);
+}
+
+void result_summary_release(struct result_summary *summary)
+{
+    shape_release(&shape_summary, summary);
+}
+
+/* Room is made at powers of two; count alone says how much there is, so no list needs a third
+ * member. */
+void *result_list_grow(void **items, size_t *count, size_t item_size)
+{
+    void *grown;
+    memcpy(&grown, items, sizeof(grown)); /* the list's items have another pointer type */
+    if ((*count & (*count - 1)) == 0) {   /* 0 or a power of two: full */
+        size_t room = *count == 0 ? 1 : *count * 2;
+        size_t bytes;
+        if (__builtin_mul_overflow(room, item_size, &bytes)) {
+            return NULL;
+        }
+        grown = realloc(grown, bytes);
+        if (grown == NULL) {
+            return NULL;
+        }
+        memcpy(items, &grown, sizeof(grown));
+    }
+    char *item = (char *)grown + *count * item_size;
+    memset(item, 0, item_size);
+    (*count)++;
+    return item;
+}
+
+__attribute__((format(printf, 1, 0))) static char *text_format(const char *format,
+                                                               va_list arguments)
+{
+    struct buffer text;
+    buffer_init(&text);
+    buffer_vprintf(&text, format, arguments);
+    char *taken = buffer_take(&text);
+    buffer_release(&text);
+    return taken;
+}
+
+char *result_text(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = text_format(format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+int result_warn(struct result *result, const char *subject, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = text_format(format, arguments);
+    va_end(arguments);
+
+    int status = ERROR_MEMORY;
+    char *owned = subject == NULL ? NULL : strdup(subject);
+    if (text == NULL || (subject != NULL && owned == NULL)) {
+        goto out;
+    }
+    for (size_t i = 0; i < result->warnings.count; i++) {
+        if (same(result->warnings.items[i].subject, owned) &&
+            same(result->warnings.items[i].text, text)) {
+            status = 0;
+            goto out;
+        }
+    }
+    struct result_warning *warning = result_list_add(&result->warnings);
+    if (warning != NULL) {
+        *warning = (struct result_warning){.subject = owned, .text = text};
+        return 0;
+    }
+out:
+    free(owned);
+    free(text);
+    return status;
+}

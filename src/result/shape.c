@@ -1,0 +1,443 @@
+#include "result/shape.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELD(type, field, kind)                                                                   \
+    {                                                                                              \
+#field, FIELD_##kind, offsetof(struct type, field), NULL                                   \
+    }
+#define FIELD_SHAPED(type, field, kind, shape)                                                     \
+    {                                                                                              \
+#field, FIELD_##kind, offsetof(struct type, field), &(shape)                               \
+    }
+#define SHAPE(type, fields, check)                                                                 \
+    {                                                                                              \
+        sizeof(struct type), (fields), sizeof(fields) / sizeof((fields)[0]), (check)               \
+    }
+
+const char *const shape_point_labels[RESULT_POINT_COUNT] = {
+#define X(id, label, numerator, denominator) label,
+    RESULT_POINTS(X)
+#undef X
+};
+
+/* What must hold between fields. */
+
+static void check_status(const char *status, struct buffer *wrong)
+{
+    if (strcmp(status, "ok") != 0 && strcmp(status, "partial") != 0 &&
+        strcmp(status, "failed") != 0) {
+        buffer_printf(wrong, "status is '%.40s', not ok, partial or failed", status);
+    }
+}
+
+static void check_run(const void *item, struct buffer *wrong)
+{
+    const struct result_run *run = item;
+    check_status(run->status, wrong);
+    for (size_t i = 0; i < run->seconds.count && wrong->length == 0; i++) {
+        const struct result_second *second = &run->seconds.items[i];
+        if ((second->operations.count != 0 && second->operations.count != run->scripts.count) ||
+            (second->slow.count != 0 && second->slow.count != run->scripts.count)) {
+            buffer_printf(wrong, "seconds[%zu] holds %zu and %zu counts for %zu scripts", i,
+                          second->operations.count, second->slow.count, run->scripts.count);
+        }
+    }
+}
+
+static void check_engine(const void *item, struct buffer *wrong)
+{
+    check_status(((const struct result_engine *)item)->status, wrong);
+}
+
+static void check_script(const void *item, struct buffer *wrong)
+{
+    const struct result_script *script = item;
+    const uint64_t outcomes[] = {script->ok,     script->busy,    script->conflict,
+                                 script->failed, script->skipped, script->open};
+    uint64_t sum = 0;
+    for (size_t i = 0; i < sizeof(outcomes) / sizeof(outcomes[0]); i++) {
+        if (__builtin_add_overflow(sum, outcomes[i], &sum)) {
+            buffer_puts(wrong, "the outcomes add up to more than 64 bits hold");
+            return;
+        }
+    }
+    if (sum != script->attempted) {
+        buffer_printf(wrong, "attempted is %" PRIu64 ", but the outcomes add up to %" PRIu64,
+                      script->attempted, sum);
+        return;
+    }
+    const struct histogram *histogram = script->latency.histogram;
+    if (histogram != NULL && histogram->count != script->ok) {
+        buffer_printf(wrong, "latency holds %" PRIu64 " samples for %" PRIu64 " ok executions",
+                      histogram->count, script->ok);
+    }
+}
+
+/* The tables. */
+
+static const struct field fields_pair[] = {
+    FIELD(result_pair, name, TEXT),
+    FIELD(result_pair, value, TEXT_OR_NULL),
+};
+static const struct shape shape_pair = SHAPE(result_pair, fields_pair, NULL);
+
+static const struct field fields_warning[] = {
+    FIELD(result_warning, subject, TEXT_OR_NULL),
+    FIELD(result_warning, text, TEXT),
+};
+static const struct shape shape_warning = SHAPE(result_warning, fields_warning, NULL);
+
+static const struct field fields_host[] = {
+    FIELD(result_host, cpu_model, TEXT_OR_NULL),
+    FIELD(result_host, cores, COUNT_OR_NULL),
+    FIELD(result_host, cores_online, COUNT_OR_NULL),
+    FIELD(result_host, virtual_machine, TEXT_OR_NULL),
+    FIELD(result_host, kernel, TEXT_OR_NULL),
+    FIELD(result_host, operating_system, TEXT_OR_NULL),
+    FIELD(result_host, memory_total_bytes, COUNT_OR_NULL),
+    FIELD(result_host, memory_available_bytes, COUNT_OR_NULL),
+    FIELD(result_host, load_average, REAL),
+    FIELD(result_host, clock_source, TEXT_OR_NULL),
+    FIELD(result_host, clock_cost_ns, REAL),
+    FIELD(result_host, clock_resolution_ns, COUNT_OR_NULL),
+    FIELD(result_host, data_folder, TEXT_OR_NULL),
+    FIELD(result_host, file_system, TEXT_OR_NULL),
+    FIELD(result_host, device, TEXT_OR_NULL),
+};
+static const struct shape shape_host = SHAPE(result_host, fields_host, NULL);
+
+static const struct field fields_plan[] = {
+    FIELD(result_plan, suite, TEXT_OR_NULL),
+    FIELD(result_plan, suite_folder, TEXT_OR_NULL),
+    FIELD(result_plan, suite_hash, TEXT_OR_NULL),
+    FIELD(result_plan, scale, TEXT_OR_NULL),
+    FIELD(result_plan, scenario, TEXT_OR_NULL),
+    FIELD_SHAPED(result_plan, variables, LIST, shape_pair),
+    FIELD(result_plan, threads, COUNT),
+    FIELD(result_plan, duration_ns, COUNT_OR_NULL),
+    FIELD(result_plan, operations, COUNT_OR_NULL),
+    FIELD(result_plan, warmup_ns, COUNT_OR_NULL),
+    FIELD(result_plan, warmup_operations, COUNT_OR_NULL),
+    FIELD(result_plan, cache_size, INTEGER),
+    FIELD(result_plan, busy_timeout_ms, COUNT),
+    FIELD(result_plan, grace_ns, COUNT),
+    FIELD(result_plan, latency_limit_ns, COUNT),
+    FIELD(result_plan, max_tries, COUNT),
+    FIELD(result_plan, rounds, COUNT),
+    FIELD(result_plan, seed, COUNT),
+    FIELD_SHAPED(result_plan, settings, LIST, shape_pair),
+};
+static const struct shape shape_plan = SHAPE(result_plan, fields_plan, NULL);
+
+static const struct field fields_template[] = {
+    FIELD(result_template, path, TEXT_OR_NULL),
+    FIELD(result_template, identity, TEXT_OR_NULL),
+    FIELD(result_template, bytes, COUNT_OR_NULL),
+    FIELD(result_template, reused, BOOL),
+    FIELD(result_template, build_seconds, REAL),
+    FIELD(result_template, engine, TEXT_OR_NULL),
+    FIELD(result_template, engine_version, TEXT_OR_NULL),
+};
+static const struct shape shape_template = SHAPE(result_template, fields_template, NULL);
+
+static const struct field fields_library[] = {
+    FIELD(result_library, asked, TEXT_OR_NULL),
+    FIELD(result_library, real, TEXT_OR_NULL),
+};
+static const struct shape shape_library = SHAPE(result_library, fields_library, NULL);
+
+static const struct field fields_setting[] = {
+    FIELD(result_setting, name, TEXT),        FIELD(result_setting, asked, TEXT_OR_NULL),
+    FIELD(result_setting, got, TEXT_OR_NULL), FIELD(result_setting, required, BOOL),
+    FIELD(result_setting, agrees, BOOL),
+};
+static const struct shape shape_setting = SHAPE(result_setting, fields_setting, NULL);
+
+static const struct field fields_script[] = {
+    FIELD(result_script, role, TEXT),
+    FIELD(result_script, script, TEXT),
+    FIELD(result_script, write, BOOL),
+    FIELD(result_script, operations_each, COUNT),
+    FIELD(result_script, attempted, COUNT),
+    FIELD(result_script, ok, COUNT),
+    FIELD(result_script, busy, COUNT),
+    FIELD(result_script, conflict, COUNT),
+    FIELD(result_script, failed, COUNT),
+    FIELD(result_script, skipped, COUNT),
+    FIELD(result_script, open, COUNT),
+    FIELD(result_script, retries, COUNT),
+    FIELD(result_script, rows_read, COUNT_OR_NULL),
+    FIELD(result_script, rows_changed, COUNT_OR_NULL),
+    FIELD(result_script, time_ns, COUNT_OR_NULL),
+    FIELD(result_script, slow, COUNT_OR_NULL),
+    FIELD(result_script, latency, LATENCY),
+    FIELD(result_script, errors, TEXTS),
+};
+static const struct shape shape_script = SHAPE(result_script, fields_script, check_script);
+
+static const struct field fields_connection[] = {
+    FIELD(result_connection, connection, COUNT),
+    FIELD(result_connection, role, TEXT_OR_NULL),
+    FIELD(result_connection, operations, COUNT),
+    FIELD(result_connection, cpu_ns, COUNT_OR_NULL),
+    FIELD(result_connection, run_queue_ns, COUNT_OR_NULL),
+    FIELD(result_connection, slept_ns, COUNT_OR_NULL),
+    FIELD(result_connection, waits, COUNT_OR_NULL),
+    FIELD_SHAPED(result_connection, settings, LIST, shape_setting),
+};
+static const struct shape shape_connection = SHAPE(result_connection, fields_connection, NULL);
+
+static const struct field fields_second[] = {
+    FIELD(result_second, at_s, REAL),
+    FIELD(result_second, operations, COUNTS),
+    FIELD(result_second, slow, COUNTS),
+    FIELD(result_second, database_bytes, COUNT_OR_NULL),
+    FIELD(result_second, wal_bytes, COUNT_OR_NULL),
+};
+static const struct shape shape_second = SHAPE(result_second, fields_second, NULL);
+
+static const struct field fields_run[] = {
+    FIELD(result_run, round, COUNT),
+    FIELD(result_run, position, COUNT),
+    FIELD(result_run, status, TEXT),
+    FIELD(result_run, error, TEXT_OR_NULL),
+    FIELD(result_run, log, TEXTS),
+    FIELD(result_run, window_ns, COUNT_OR_NULL),
+    FIELD(result_run, cpu_user_ns, COUNT_OR_NULL),
+    FIELD(result_run, cpu_system_ns, COUNT_OR_NULL),
+    FIELD(result_run, minor_faults, COUNT_OR_NULL),
+    FIELD(result_run, major_faults, COUNT_OR_NULL),
+    FIELD(result_run, voluntary_switches, COUNT_OR_NULL),
+    FIELD(result_run, involuntary_switches, COUNT_OR_NULL),
+    FIELD(result_run, read_bytes, COUNT_OR_NULL),
+    FIELD(result_run, write_bytes, COUNT_OR_NULL),
+    FIELD(result_run, close_ns, COUNT_OR_NULL),
+    FIELD(result_run, peak_memory_bytes, COUNT_OR_NULL),
+    FIELD(result_run, largest_wal_bytes, COUNT_OR_NULL),
+    FIELD(result_run, final_bytes, COUNT_OR_NULL),
+    FIELD(result_run, cpu_others, REAL),
+    FIELD(result_run, steal, REAL),
+    FIELD(result_run, resident, REAL),
+    FIELD(result_run, dirty_bytes, COUNT_OR_NULL),
+    FIELD(result_run, warmup_operations, COUNT_OR_NULL),
+    FIELD(result_run, warmup_ns, COUNT_OR_NULL),
+    FIELD_SHAPED(result_run, connections, LIST, shape_connection),
+    FIELD_SHAPED(result_run, scripts, LIST, shape_script),
+    FIELD_SHAPED(result_run, seconds, LIST, shape_second),
+};
+const struct shape shape_run = SHAPE(result_run, fields_run, check_run);
+
+static const struct field fields_figure[] = {
+    FIELD(result_figure, median, REAL),
+    FIELD(result_figure, min, REAL),
+    FIELD(result_figure, max, REAL),
+};
+const struct shape shape_figure = SHAPE(result_figure, fields_figure, NULL);
+
+#define FIGURE(type, field) FIELD_SHAPED(type, field, STRUCT, shape_figure)
+
+static const struct field fields_script_summary[] = {
+    FIELD(result_script_summary, role, TEXT),
+    FIELD(result_script_summary, script, TEXT),
+    FIELD(result_script_summary, write, BOOL),
+    FIELD(result_script_summary, attempted, COUNT),
+    FIELD(result_script_summary, ok, COUNT),
+    FIELD(result_script_summary, busy, COUNT),
+    FIELD(result_script_summary, conflict, COUNT),
+    FIELD(result_script_summary, failed, COUNT),
+    FIELD(result_script_summary, skipped, COUNT),
+    FIELD(result_script_summary, open, COUNT),
+    FIELD(result_script_summary, retries, COUNT),
+    FIGURE(result_script_summary, operations_per_second),
+    FIGURE(result_script_summary, mean_ns),
+    FIGURE(result_script_summary, min_ns),
+    FIGURE(result_script_summary, max_ns),
+    FIELD(result_script_summary, points_ns, POINTS),
+    FIELD(result_script_summary, point_thin, POINT_FLAGS),
+    FIGURE(result_script_summary, time_share),
+    FIGURE(result_script_summary, rows_read_each),
+    FIGURE(result_script_summary, rows_changed_each),
+    FIGURE(result_script_summary, slow),
+    FIELD(result_script_summary, latency, LATENCY),
+};
+static const struct shape shape_script_summary =
+    SHAPE(result_script_summary, fields_script_summary, NULL);
+
+static const struct field fields_summary[] = {
+    FIELD(result_summary, rounds_ok, COUNT),
+    FIGURE(result_summary, reads_per_second),
+    FIGURE(result_summary, writes_per_second),
+    FIGURE(result_summary, operations_per_second),
+    FIGURE(result_summary, cpu_per_operation_ns),
+    FIGURE(result_summary, peak_memory_bytes),
+    FIGURE(result_summary, write_bytes),
+    FIGURE(result_summary, largest_wal_bytes),
+    FIGURE(result_summary, final_bytes),
+    FIGURE(result_summary, slept_ns),
+    FIGURE(result_summary, run_queue_ns),
+    FIGURE(result_summary, close_ns),
+    FIELD(result_summary, attempted, COUNT),
+    FIELD(result_summary, ok, COUNT),
+    FIELD(result_summary, busy, COUNT),
+    FIELD(result_summary, conflict, COUNT),
+    FIELD(result_summary, failed, COUNT),
+    FIELD(result_summary, skipped, COUNT),
+    FIELD(result_summary, open, COUNT),
+    FIELD(result_summary, retries, COUNT),
+    FIELD_SHAPED(result_summary, scripts, LIST, shape_script_summary),
+};
+const struct shape shape_summary = SHAPE(result_summary, fields_summary, NULL);
+
+static const struct field fields_engine[] = {
+    FIELD(result_engine, name, TEXT),
+    FIELD(result_engine, driver, TEXT_OR_NULL),
+    FIELD(result_engine, version, TEXT_OR_NULL),
+    FIELD(result_engine, source_id, TEXT_OR_NULL),
+    FIELD(result_engine, sync_call, TEXT_OR_NULL),
+    FIELD_SHAPED(result_engine, libraries, LIST, shape_library),
+    FIELD(result_engine, compile_options, TEXTS),
+    FIELD(result_engine, known_faults, TEXTS),
+    FIELD(result_engine, status, TEXT),
+    FIELD(result_engine, error, TEXT_OR_NULL),
+    FIELD_SHAPED(result_engine, runs, LIST, shape_run),
+    FIELD_SHAPED(result_engine, summary, STRUCT, shape_summary),
+};
+const struct shape shape_engine = SHAPE(result_engine, fields_engine, check_engine);
+
+static const struct field fields_result[] = {
+    {"pitot_result", FIELD_COUNT, offsetof(struct result, version), NULL},
+    FIELD(result, pitot_version, TEXT_OR_NULL),
+    FIELD(result, build, TEXT_OR_NULL),
+    FIELD(result, command, TEXT_OR_NULL),
+    FIELD(result, command_line, TEXTS),
+    FIELD(result, started, TEXT_OR_NULL),
+    FIELD(result, elapsed_s, REAL),
+    FIELD(result, partial, BOOL),
+    FIELD_SHAPED(result, host, STRUCT, shape_host),
+    FIELD_SHAPED(result, plan, STRUCT, shape_plan),
+    FIELD_SHAPED(result, template, STRUCT, shape_template),
+    FIELD_SHAPED(result, warnings, LIST, shape_warning),
+    FIELD_SHAPED(result, engines, LIST, shape_engine),
+};
+const struct shape shape_result = SHAPE(result, fields_result, NULL);
+
+/* Walks. Members are reached by offset; memcpy keeps lists of any type within the aliasing rules.
+ */
+
+struct shape_list shape_list_get(const void *list)
+{
+    struct shape_list seen;
+    memcpy(&seen.items, list, sizeof(seen.items));
+    memcpy(&seen.count, (const char *)list + sizeof(seen.items), sizeof(seen.count));
+    return seen;
+}
+
+static void field_init(const struct field *field, void *at)
+{
+    static const uint64_t absent = RESULT_ABSENT;
+    const double nan_value = (double)NAN;
+
+    switch (field->kind) {
+    case FIELD_TEXT:
+    case FIELD_TEXT_OR_NULL:
+        memset(at, 0, sizeof(char *));
+        break;
+    case FIELD_COUNT:
+    case FIELD_INTEGER:
+        memset(at, 0, sizeof(uint64_t));
+        break;
+    case FIELD_COUNT_OR_NULL:
+        memcpy(at, &absent, sizeof(absent));
+        break;
+    case FIELD_REAL:
+        memcpy(at, &nan_value, sizeof(nan_value));
+        break;
+    case FIELD_BOOL:
+        memset(at, 0, sizeof(bool));
+        break;
+    case FIELD_STRUCT:
+        shape_init(field->shape, at);
+        break;
+    case FIELD_LIST:
+    case FIELD_TEXTS:
+    case FIELD_COUNTS:
+        memset(at, 0, sizeof(struct shape_list));
+        break;
+    case FIELD_LATENCY:
+        memset(at, 0, sizeof(struct result_latency));
+        break;
+    case FIELD_POINTS:
+        for (size_t i = 0; i < RESULT_POINT_COUNT; i++) {
+            shape_init(&shape_figure, (struct result_figure *)at + i);
+        }
+        break;
+    case FIELD_POINT_FLAGS:
+        memset(at, 0, RESULT_POINT_COUNT * sizeof(bool));
+        break;
+    }
+}
+
+void shape_init(const struct shape *shape, void *item)
+{
+    for (size_t i = 0; i < shape->field_count; i++) {
+        field_init(&shape->fields[i], (char *)item + shape->fields[i].offset);
+    }
+}
+
+static void field_release(const struct field *field, void *at)
+{
+    struct shape_list list;
+    char *text;
+
+    switch (field->kind) {
+    case FIELD_TEXT:
+    case FIELD_TEXT_OR_NULL:
+        memcpy(&text, at, sizeof(text));
+        free(text);
+        break;
+    case FIELD_STRUCT:
+        shape_release(field->shape, at);
+        break;
+    case FIELD_LIST:
+        list = shape_list_get(at);
+        for (size_t i = 0; i < list.count; i++) {
+            shape_release(field->shape, (char *)list.items + i * field->shape->size);
+        }
+        free(list.items);
+        break;
+    case FIELD_TEXTS:
+        list = shape_list_get(at);
+        for (size_t i = 0; i < list.count; i++) {
+            free(((char **)list.items)[i]);
+        }
+        free(list.items);
+        break;
+    case FIELD_COUNTS:
+        list = shape_list_get(at);
+        free(list.items);
+        break;
+    case FIELD_LATENCY:
+        free(((struct result_latency *)at)->histogram);
+        break;
+    case FIELD_COUNT:
+    case FIELD_COUNT_OR_NULL:
+    case FIELD_INTEGER:
+    case FIELD_REAL:
+    case FIELD_BOOL:
+    case FIELD_POINTS:
+    case FIELD_POINT_FLAGS:
+        break;
+    }
+}
+
+void shape_release(const struct shape *shape, void *item)
+{
+    for (size_t i = 0; i < shape->field_count; i++) {
+        field_release(&shape->fields[i], (char *)item + shape->fields[i].offset);
+    }
+    shape_init(shape, item);
+}

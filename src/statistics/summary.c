@@ -1,0 +1,435 @@
+#include "statistics/summary.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The rounds' values of one figure, of which absent ones (NAN) are left out. */
+struct sample {
+    double *values;
+    size_t count;
+};
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x;
+    double y;
+    memcpy(&x, a, sizeof(x));
+    memcpy(&y, b, sizeof(y));
+    return (x > y) - (x < y);
+}
+
+static void sample_add(struct sample *sample, double value)
+{
+    if (isfinite(value)) {
+        sample->values[sample->count++] = value;
+    }
+}
+
+/* Median (of an even number: the mean of the middle two) and range; empties the sample. */
+static struct result_figure sample_take(struct sample *sample)
+{
+    struct result_figure figure = {(double)NAN, (double)NAN, (double)NAN};
+    size_t n = sample->count;
+    sample->count = 0;
+    if (n > 0) {
+        qsort(sample->values, n, sizeof(double), compare_doubles);
+        figure.min = sample->values[0];
+        figure.max = sample->values[n - 1];
+        figure.median = n % 2 == 1 ? sample->values[n / 2]
+                                   : (sample->values[n / 2 - 1] + sample->values[n / 2]) / 2;
+    }
+    return figure;
+}
+
+/* The runs that figures are made of. */
+struct runs {
+    const struct result_run **items;
+    size_t count;
+};
+
+static size_t runs_select(const struct result_engine *engine, const char *status, struct runs *runs)
+{
+    for (size_t i = 0; i < engine->runs.count; i++) {
+        const struct result_run *run = &engine->runs.items[i];
+        if (run->status != NULL && strcmp(run->status, status) == 0) {
+            runs->items[runs->count++] = run;
+        }
+    }
+    return runs->count;
+}
+
+static double measured(uint64_t value)
+{
+    return value == RESULT_ABSENT ? (double)NAN : (double)value;
+}
+
+static double window_s(const struct result_run *run)
+{
+    return run->window_ns == 0 ? (double)NAN : measured(run->window_ns) / 1e9;
+}
+
+/* Operations of ok executions: a script of one batch counts as many as it holds. */
+static double operations_of(const struct result_script *script)
+{
+    return (double)script->ok * (double)script->operations_each;
+}
+
+enum kinds { KIND_READ = 1, KIND_WRITE = 2, KIND_ALL = 3 };
+
+/* Operations of a run by scripts of these kinds; NAN when it has no such script, since a mix
+ * without writes has no write throughput, not one of 0. */
+static double run_operations(const struct result_run *run, enum kinds kinds)
+{
+    double operations = 0;
+    bool any = false;
+    for (size_t i = 0; i < run->scripts.count; i++) {
+        const struct result_script *script = &run->scripts.items[i];
+        if ((kinds & (script->write ? KIND_WRITE : KIND_READ)) != 0) {
+            operations += operations_of(script);
+            any = true;
+        }
+    }
+    return any ? operations : (double)NAN;
+}
+
+static double reads_per_second(const struct result_run *run)
+{
+    return run_operations(run, KIND_READ) / window_s(run);
+}
+
+static double writes_per_second(const struct result_run *run)
+{
+    return run_operations(run, KIND_WRITE) / window_s(run);
+}
+
+static double operations_per_second(const struct result_run *run)
+{
+    return run_operations(run, KIND_ALL) / window_s(run);
+}
+
+/* User and system time of the whole process, the harness's share included, by operation. 0/0 and
+ * x/0 give no finite number and so count as absent. */
+static double cpu_per_operation_ns(const struct result_run *run)
+{
+    return (measured(run->cpu_user_ns) + measured(run->cpu_system_ns)) /
+           run_operations(run, KIND_ALL);
+}
+
+static double peak_memory_bytes(const struct result_run *run)
+{
+    return measured(run->peak_memory_bytes);
+}
+
+static double write_bytes(const struct result_run *run)
+{
+    return measured(run->write_bytes);
+}
+
+static double largest_wal_bytes(const struct result_run *run)
+{
+    return measured(run->largest_wal_bytes);
+}
+
+static double final_bytes(const struct result_run *run)
+{
+    return measured(run->final_bytes);
+}
+
+static double close_ns(const struct result_run *run)
+{
+    return measured(run->close_ns);
+}
+
+/* Sums over connections; one that could not be measured makes the sum absent. */
+static double slept_ns(const struct result_run *run)
+{
+    double sum = run->connections.count == 0 ? (double)NAN : 0;
+    for (size_t i = 0; i < run->connections.count; i++) {
+        sum += measured(run->connections.items[i].slept_ns);
+    }
+    return sum;
+}
+
+static double run_queue_ns(const struct result_run *run)
+{
+    double sum = run->connections.count == 0 ? (double)NAN : 0;
+    for (size_t i = 0; i < run->connections.count; i++) {
+        sum += measured(run->connections.items[i].run_queue_ns);
+    }
+    return sum;
+}
+
+static struct result_figure over_runs(const struct runs *runs, struct sample *sample,
+                                      double (*value)(const struct result_run *))
+{
+    for (size_t i = 0; i < runs->count; i++) {
+        sample_add(sample, value(runs->items[i]));
+    }
+    return sample_take(sample);
+}
+
+static void summarize_runs(const struct runs *runs, struct sample *sample,
+                           struct result_summary *summary)
+{
+    const struct {
+        struct result_figure *figure;
+        double (*value)(const struct result_run *);
+    } figures[] = {
+        {&summary->reads_per_second, reads_per_second},
+        {&summary->writes_per_second, writes_per_second},
+        {&summary->operations_per_second, operations_per_second},
+        {&summary->cpu_per_operation_ns, cpu_per_operation_ns},
+        {&summary->peak_memory_bytes, peak_memory_bytes},
+        {&summary->write_bytes, write_bytes},
+        {&summary->largest_wal_bytes, largest_wal_bytes},
+        {&summary->final_bytes, final_bytes},
+        {&summary->slept_ns, slept_ns},
+        {&summary->run_queue_ns, run_queue_ns},
+        {&summary->close_ns, close_ns},
+    };
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+        *figures[i].figure = over_runs(runs, sample, figures[i].value);
+    }
+}
+
+/* One script of one run, as figures. */
+
+static const struct result_script *find_script(const struct result_run *run, const char *role,
+                                               const char *name)
+{
+    for (size_t i = 0; i < run->scripts.count; i++) {
+        const struct result_script *script = &run->scripts.items[i];
+        if (strcmp(script->role, role) == 0 && strcmp(script->script, name) == 0) {
+            return script;
+        }
+    }
+    return NULL;
+}
+
+static const struct histogram *samples_of(const struct result_script *script)
+{
+    const struct histogram *histogram = script->latency.histogram;
+    return histogram != NULL && histogram->count > 0 ? histogram : NULL;
+}
+
+static double script_rate(const struct result_run *run, const struct result_script *script)
+{
+    return operations_of(script) / window_s(run);
+}
+
+static double script_mean(const struct result_run *run, const struct result_script *script)
+{
+    (void)run;
+    const struct histogram *samples = samples_of(script);
+    return samples == NULL ? (double)NAN : histogram_mean(samples);
+}
+
+static double script_min(const struct result_run *run, const struct result_script *script)
+{
+    (void)run;
+    const struct histogram *samples = samples_of(script);
+    return samples == NULL ? (double)NAN : (double)samples->min;
+}
+
+static double script_max(const struct result_run *run, const struct result_script *script)
+{
+    (void)run;
+    const struct histogram *samples = samples_of(script);
+    return samples == NULL ? (double)NAN : (double)samples->max;
+}
+
+static double script_time_share(const struct result_run *run, const struct result_script *script)
+{
+    return measured(script->time_ns) / (window_s(run) * 1e9 * (double)run->connections.count);
+}
+
+static double script_rows_read(const struct result_run *run, const struct result_script *script)
+{
+    (void)run;
+    return measured(script->rows_read) / operations_of(script);
+}
+
+static double script_rows_changed(const struct result_run *run, const struct result_script *script)
+{
+    (void)run;
+    return measured(script->rows_changed) / operations_of(script);
+}
+
+static double script_slow(const struct result_run *run, const struct result_script *script)
+{
+    (void)run;
+    return measured(script->slow);
+}
+
+static struct result_figure over_scripts(const struct runs *runs, struct sample *sample,
+                                         const struct result_script_summary *summary,
+                                         double (*value)(const struct result_run *,
+                                                         const struct result_script *))
+{
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct result_script *script =
+            find_script(runs->items[i], summary->role, summary->script);
+        if (script != NULL) {
+            sample_add(sample, value(runs->items[i], script));
+        }
+    }
+    return sample_take(sample);
+}
+
+/* True when fewer than 10 samples lie above the percentile, count * (1 - p) < 10. In integers:
+ * count is below 10 * d / (d - n) exactly when it is below that rounded up. */
+static bool is_thin(uint64_t count, uint64_t numerator, uint64_t denominator)
+{
+    uint64_t above = denominator - numerator;
+    return count < (10 * denominator + above - 1) / above;
+}
+
+static void summarize_points(const struct runs *runs, struct sample *sample,
+                             struct result_script_summary *summary)
+{
+    static const struct {
+        uint32_t numerator, denominator;
+    } points[RESULT_POINT_COUNT] = {
+#define X(id, label, numerator, denominator) {numerator, denominator},
+        RESULT_POINTS(X)
+#undef X
+    };
+    for (size_t point = 0; point < RESULT_POINT_COUNT; point++) {
+        uint32_t numerator = points[point].numerator;
+        uint32_t denominator = points[point].denominator;
+        for (size_t i = 0; i < runs->count; i++) {
+            const struct result_script *script =
+                find_script(runs->items[i], summary->role, summary->script);
+            const struct histogram *samples = script == NULL ? NULL : samples_of(script);
+            if (samples != NULL) {
+                sample_add(sample, (double)histogram_percentile(samples, numerator, denominator));
+            }
+            if (is_thin(samples == NULL ? 0 : samples->count, numerator, denominator)) {
+                summary->point_thin[point] = true;
+            }
+        }
+        summary->points_ns[point] = sample_take(sample);
+    }
+}
+
+static int merge_latency(const struct runs *runs, struct result_script_summary *summary)
+{
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct result_script *script =
+            find_script(runs->items[i], summary->role, summary->script);
+        if (script == NULL || samples_of(script) == NULL) {
+            continue;
+        }
+        if (summary->latency.histogram == NULL) {
+            summary->latency.histogram = malloc(sizeof(struct histogram));
+            if (summary->latency.histogram == NULL) {
+                return ERROR_MEMORY;
+            }
+            histogram_reset(summary->latency.histogram);
+        }
+        histogram_merge(summary->latency.histogram, samples_of(script));
+    }
+    return 0;
+}
+
+static int summarize_script(const struct runs *runs, struct sample *sample,
+                            struct result_script_summary *summary)
+{
+    summary->operations_per_second = over_scripts(runs, sample, summary, script_rate);
+    summary->mean_ns = over_scripts(runs, sample, summary, script_mean);
+    summary->min_ns = over_scripts(runs, sample, summary, script_min);
+    summary->max_ns = over_scripts(runs, sample, summary, script_max);
+    summary->time_share = over_scripts(runs, sample, summary, script_time_share);
+    summary->rows_read_each = over_scripts(runs, sample, summary, script_rows_read);
+    summary->rows_changed_each = over_scripts(runs, sample, summary, script_rows_changed);
+    summary->slow = over_scripts(runs, sample, summary, script_slow);
+    summarize_points(runs, sample, summary);
+    return merge_latency(runs, summary);
+}
+
+/* Outcomes are summed over all runs, failed ones included: nothing that happened is left out. */
+
+#define ADD_OUTCOMES(into, from)                                                                   \
+    do {                                                                                           \
+        (into)->attempted += (from)->attempted;                                                    \
+        (into)->ok += (from)->ok;                                                                  \
+        (into)->busy += (from)->busy;                                                              \
+        (into)->conflict += (from)->conflict;                                                      \
+        (into)->failed += (from)->failed;                                                          \
+        (into)->skipped += (from)->skipped;                                                        \
+        (into)->open += (from)->open;                                                              \
+        (into)->retries += (from)->retries;                                                        \
+    } while (0)
+
+static struct result_script_summary *script_summary(struct result_summary *summary,
+                                                    const struct result_script *script)
+{
+    for (size_t i = 0; i < summary->scripts.count; i++) {
+        struct result_script_summary *known = &summary->scripts.items[i];
+        if (strcmp(known->role, script->role) == 0 && strcmp(known->script, script->script) == 0) {
+            return known;
+        }
+    }
+    struct result_script_summary *added = result_list_add(&summary->scripts);
+    if (added != NULL) {
+        added->role = strdup(script->role);
+        added->script = strdup(script->script);
+        added->write = script->write;
+        if (added->role == NULL || added->script == NULL) {
+            return NULL;
+        }
+    }
+    return added;
+}
+
+static int add_outcomes(const struct result_engine *engine, struct result_summary *summary)
+{
+    for (size_t i = 0; i < engine->runs.count; i++) {
+        const struct result_run *run = &engine->runs.items[i];
+        for (size_t j = 0; j < run->scripts.count; j++) {
+            const struct result_script *script = &run->scripts.items[j];
+            struct result_script_summary *into = script_summary(summary, script);
+            if (into == NULL) {
+                return ERROR_MEMORY;
+            }
+            ADD_OUTCOMES(into, script);
+            ADD_OUTCOMES(summary, script);
+        }
+    }
+    return 0;
+}
+
+int summarize_engine(const struct result *result, struct result_engine *engine, struct error *error)
+{
+    (void)result; /* figures of one engine need nothing of the others */
+    struct result_summary *summary = &engine->summary;
+    size_t room = engine->runs.count + 1;
+    struct runs runs = {calloc(room, sizeof(*runs.items)), 0};
+    struct sample sample = {calloc(room, sizeof(*sample.values)), 0};
+    int status = ERROR_MEMORY;
+
+    result_summary_release(summary);
+    if (runs.items == NULL || sample.values == NULL) {
+        goto out;
+    }
+    summary->rounds_ok = runs_select(engine, "ok", &runs);
+    if (runs.count == 0) {
+        runs_select(engine, "partial", &runs);
+    }
+    summarize_runs(&runs, &sample, summary);
+    status = add_outcomes(engine, summary);
+    for (size_t i = 0; status == 0 && i < summary->scripts.count; i++) {
+        status = summarize_script(&runs, &sample, &summary->scripts.items[i]);
+    }
+out:
+    free(runs.items);
+    free(sample.values);
+    if (status != 0) {
+        result_summary_release(summary);
+        error_set(error, ERROR_MEMORY, "out of memory while summing up %s",
+                  engine->name == NULL ? "an engine" : engine->name);
+    }
+    return status;
+}

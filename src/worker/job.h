@@ -1,0 +1,101 @@
+/*
+ * A job as the coordinator sent it, checked: every index lies within its list, every number
+ * within its range, so that nothing later needs to ask again. The input may be hostile.
+ */
+#ifndef PITOT_WORKER_JOB_H
+#define PITOT_WORKER_JOB_H
+
+#include "core/error.h"
+#include "script/script.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum job_kind { JOB_LOAD, JOB_RUN, JOB_CHECK };
+enum job_integrity { JOB_INTEGRITY_NONE, JOB_INTEGRITY_QUICK, JOB_INTEGRITY_FULL };
+
+#define JOB_UNLIMITED UINT64_MAX
+
+enum {
+    JOB_CONNECTIONS_MAX = 100000,
+    JOB_SCRIPTS_MAX = 10000,
+    JOB_SETTINGS_MAX = 1000,
+    JOB_TABLES_MAX = 100000,
+    JOB_WEIGHT_MAX = 1000000, /* the sum of a role's weights stays below 2^34 */
+    JOB_TRIES_MAX = 1000000,
+};
+#define JOB_OPERATIONS_MAX UINT64_C(1000000000000)
+#define JOB_TIME_MAX_NS UINT64_C(1000000000000000)
+
+struct job_setting {
+    char *name;
+    char *value;
+    bool required;
+};
+
+struct job_settings {
+    struct job_setting *items;
+    size_t count;
+};
+
+struct job_share {
+    uint32_t script; /* index into job.scripts; no script twice in a role */
+    uint32_t weight; /* >= 1 */
+};
+
+struct job_role {
+    char *name;
+    uint32_t connections; /* >= 1 */
+    struct job_share *shares;
+    uint32_t share_count; /* >= 1 */
+};
+
+struct job {
+    enum job_kind kind;
+    char *database; /* bytes of the path; NULL: none was named */
+    uint32_t busy_timeout_ms;
+    uint32_t seed;
+    struct job_settings settings;
+    struct script_constant *constants; /* the scale's variables */
+    size_t constant_count;
+
+    struct script **scripts; /* run: as listed; load: the load script alone */
+    uint32_t script_count;
+
+    char *schema; /* load */
+
+    char **tables; /* check; none: every table of the schema */
+    size_t table_count;
+    enum job_integrity integrity;
+
+    struct job_role *roles; /* run, from here on */
+    uint32_t role_count;
+    uint32_t connection_count; /* over all roles, >= 1 */
+    uint32_t first_connection;
+    uint32_t connections_total; /* >= first_connection + connection_count */
+    uint64_t warmup_ns;         /* one of the two is JOB_UNLIMITED */
+    uint64_t warmup_operations; /* executions a connection */
+    uint64_t duration_ns;       /* one of the two is JOB_UNLIMITED, the other >= 1 */
+    uint64_t operations;        /* executions a connection */
+    uint64_t grace_ns;
+    uint64_t latency_limit_ns;
+    uint32_t max_tries; /* >= 1 */
+};
+
+/* Reads a `job` line. ERROR_PROTOCOL names the key and what is wrong with it; ERROR_INVALID: a
+ * protocol version or a kind of job that this worker does not know. The job is the caller's:
+ * job_free(). */
+int job_from_json(const json_t *line, struct job **out, struct error *error);
+void job_free(struct job *job);
+
+/* Part of job_from_json for `run`; in a file of its own. */
+int job_read_run(const json_t *line, struct job *job, struct error *error);
+/* A number within [min, max] under `key`. */
+int job_read_number(const json_t *object, const char *key, const char *where, uint64_t min,
+                    uint64_t max, uint64_t *out, struct error *error);
+/* A compiled script appended to job->scripts, which has room for it. */
+int job_read_script(const json_t *tree, struct job *job, bool load, struct error *error);
+
+#endif

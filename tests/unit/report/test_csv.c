@@ -1,0 +1,193 @@
+/* The CSV read back by the rules of RFC 4180, with a reader of its own. */
+#include "../result/sample.h"
+
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { COLUMNS = 9 };
+enum column { ENGINE, VERSION, ROLE, SCRIPT, METRIC, UNIT, MEDIAN, MIN, MAX };
+
+struct row {
+    char fields[COLUMNS][256];
+};
+
+/* Reads one row; NULL at the end. Anything that RFC 4180 does not allow fails the test. */
+static const char *read_row(const char *at, struct row *row)
+{
+    if (*at == '\0') {
+        return NULL;
+    }
+    for (int column = 0; column < COLUMNS; column++) {
+        char *field = row->fields[column];
+        size_t length = 0;
+        bool quoted = *at == '"';
+        at += quoted;
+        for (; quoted ? !(at[0] == '"' && at[1] != '"') : *at != ',' && *at != '\r'; at++) {
+            assert_true(*at != '\0' && length < 255);
+            assert_true(quoted || (*at != '"' && *at != '\n'));
+            at += *at == '"';
+            field[length++] = *at;
+        }
+        at += quoted;
+        field[length] = '\0';
+        assert_int_equal(*at, column == COLUMNS - 1 ? '\r' : ',');
+        at++;
+    }
+    assert_int_equal(*at, '\n');
+    return at + 1;
+}
+
+static void print(const struct result *result, struct buffer *out)
+{
+    buffer_init(out);
+    report_csv(result, out);
+    assert_false(out->failed);
+}
+
+/* The row of a metric; `script` is "" for the engine's own. */
+static struct row find(const struct buffer *csv, const char *engine, const char *script,
+                       const char *metric)
+{
+    struct row row;
+    for (const char *at = csv->data; (at = read_row(at, &row)) != NULL;) {
+        if (strcmp(row.fields[ENGINE], engine) == 0 && strcmp(row.fields[SCRIPT], script) == 0 &&
+            strcmp(row.fields[METRIC], metric) == 0) {
+            return row;
+        }
+    }
+    fail_msg("no row %s, %s, %s", engine, script, metric);
+    return row;
+}
+
+static void test_rows(void **state)
+{
+    (void)state;
+    struct result *result = sample_full_result();
+    struct buffer csv;
+    print(result, &csv);
+
+    static const char header[] = "engine,version,role,script,metric,unit,median,min,max\r\n";
+    assert_memory_equal(csv.data, header, sizeof(header) - 1);
+    static const struct {
+        const char *engine, *script, *metric;
+        const char *expected[COLUMNS];
+    } cases[] = {
+        {"sqlite",
+         "",
+         "reads_per_second",
+         {"sqlite", "3.54.1", "", "", "reads_per_second", "1/s", "6543", "6510.285", "6575.715"}},
+        {"turso", "", "slept", {"turso", "0.8.3", "", "", "slept", "ns", "", "", ""}},
+        {"sqlite", "", "busy", {"sqlite", "3.54.1", "", "", "busy", "count", "12", "", ""}},
+        {"sqlite",
+         "",
+         "rounds_ok",
+         {"sqlite", "3.54.1", "", "", "rounds_ok", "count", "3", "", ""}},
+        {"sqlite",
+         "user_by_id",
+         "latency_p99.99",
+         {"sqlite", "3.54.1", "app", "user_by_id", "latency_p99.99", "ns", "30000", "29950",
+          "30050"}},
+        {"sqlite",
+         "user_by_id",
+         "latency_p99.9_thin",
+         {"sqlite", "3.54.1", "app", "user_by_id", "latency_p99.9_thin", "0 or 1", "1", "", ""}},
+        {"sqlite",
+         "insert_order",
+         "time_share",
+         {"sqlite", "3.54.1", "app", "insert_order", "time_share", "1", "0.876", "0.871", "0.881"}},
+        {"turso-next",
+         "",
+         "reads_per_second",
+         {"turso-next", "", "", "", "reads_per_second", "1/s", "", "", ""}},
+        {"turso-next",
+         "",
+         "rounds_failed",
+         {"turso-next", "", "", "", "rounds_failed", "count", "1", "", ""}},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct row row = find(&csv, cases[i].engine, cases[i].script, cases[i].metric);
+        for (int column = 0; column < COLUMNS; column++) {
+            assert_string_equal(row.fields[column], cases[i].expected[column]);
+        }
+    }
+    buffer_release(&csv);
+    result_free(result);
+}
+
+static void test_names_read_back(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *read;
+    } cases[] = {
+        {"sqlite=/a,b/c.so", "sqlite=/a,b/c.so"},
+        {"a \"quoted\" name", "a \"quoted\" name"},
+        {"\"", "\""},
+        {"line\r\nfeed", "line\r\nfeed"},
+        {"a|b", "a|b"},
+        {"esc\x1b[31m", "esc\x1b[31m"},
+        {" blanks ", " blanks "},
+        {"日本", "日本"},
+        {"byte \xff", "byte \\xff"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct result *result = sample_result(1);
+        struct buffer csv;
+        sample_engine(result, cases[i].name, 1, 1);
+        print(result, &csv);
+        find(&csv, cases[i].read, "", "ok");
+        buffer_release(&csv);
+        result_free(result);
+    }
+}
+
+/* Digits enough to give the same double again, and no more than needed. */
+static void test_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {
+        {0.1, "0.1"},
+        {1.0 / 3, "0.3333333333333333"},
+        {0.1 + 0.2, "0.30000000000000004"},
+        {0, "0"},
+        {1e15, "1e+15"},
+        {123456789012345, "123456789012345"},
+        {1e-9, "1e-09"},
+        {(double)INFINITY, ""},
+        {(double)NAN, ""},
+    };
+    /* A comma locale must not show; where none is installed the test is of the C locale. */
+    setlocale(LC_ALL, "de_DE.UTF-8");
+    struct result *result = sample_result(1);
+    struct result_engine *engine = sample_engine(result, "sqlite", 1, 1);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct buffer csv;
+        engine->summary.close_ns.median = cases[i].value;
+        print(result, &csv);
+        struct row row = find(&csv, "sqlite", "", "close");
+        assert_string_equal(row.fields[MEDIAN], cases[i].text);
+        buffer_release(&csv);
+    }
+    setlocale(LC_ALL, "C");
+    result_free(result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_names_read_back),
+        cmocka_unit_test(test_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,234 @@
+/* The table against golden files (PITOT_GOLDEN_UPDATE=1 writes them anew), and the rules that hold
+ * at every width. */
+#include "../result/sample.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "report/report.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static void print(const struct result *result, size_t width, bool colour, struct buffer *out)
+{
+    const struct report_style style = {.width = width, .colour = colour};
+    buffer_init(out);
+    report_table(result, &style, out);
+    assert_false(out->failed);
+}
+
+static void assert_golden(const struct result *result, size_t width, const char *name)
+{
+    char path[512];
+    struct buffer found;
+    struct buffer expected;
+    struct error error = ERROR_INIT;
+
+    print(result, width, false, &found);
+    snprintf(path, sizeof(path), "%s/tests/unit/report/golden/%s.txt", TEST_SOURCE_DIR, name);
+    if (getenv("PITOT_GOLDEN_UPDATE") != NULL) {
+        assert_int_equal(file_replace(path, found.data, found.length, &error), 0);
+    }
+    buffer_init(&expected);
+    assert_int_equal(file_read(path, 1 << 20, &expected, &error), 0);
+    assert_string_equal(found.data, expected.data);
+    buffer_release(&expected);
+    buffer_release(&found);
+}
+
+/* No line is wider than the window. */
+static void assert_fits(const struct buffer *text, size_t width)
+{
+    const char *line = text->data;
+    while (*line != '\0') {
+        const char *end = strchr(line, '\n');
+        assert_non_null(end);
+        size_t columns = text_width(line, (size_t)(end - line));
+        if (columns > width) {
+            fail_msg("%zu columns in a window of %zu: %.*s", columns, width, (int)(end - line),
+                     line);
+        }
+        line = end + 1;
+    }
+}
+
+static void assert_has(const struct buffer *text, const char *part)
+{
+    if (strstr(text->data, part) == NULL) {
+        fail_msg("'%s' is not in:\n%s", part, text->data);
+    }
+}
+
+static void test_one_engine(void **state)
+{
+    (void)state;
+    struct result *result = sample_result(1);
+    sample_engine(result, "sqlite", 1, 1);
+    assert_golden(result, 100, "one-engine-100");
+    assert_golden(result, 40, "one-engine-40");
+    assert_golden(result, 20, "one-engine-20");
+    result_free(result);
+}
+
+static void test_several_engines(void **state)
+{
+    (void)state;
+    struct result *result = sample_full_result();
+    assert_golden(result, 100, "full-100");
+    assert_golden(result, 80, "full-80");
+    assert_golden(result, 40, "full-40");
+    assert_golden(result, 20, "full-20");
+    result_free(result);
+}
+
+/* Nothing at all is known: every figure is a dash, and no number is invented. */
+static void test_absent(void **state)
+{
+    (void)state;
+    struct result *result = sample_must(result_new());
+    struct result_engine *engine = sample_must(result_list_add(&result->engines));
+    result_engine_init(engine);
+    engine->name = sample_text("null");
+    engine->status = sample_text("failed");
+    assert_golden(result, 100, "absent-100");
+    result_free(result);
+}
+
+static void add_odd_names(struct result *result)
+{
+    static const char *const names[] = {
+        "sqlite=/a,b/\"quoted\"/|pipe|/libsqlite3.so.0",
+        "sqlite=/a,b/\"quoted\"/|pipe|/libsqlite3.so.1", /* the same once cut */
+        "red\x1b[31m\xff\x7f",
+        "日本語のとても長いエンジンの名前とその続き",
+        "n\xcc\x81n\xcc\x81n\xcc\x81n\xcc\x81n\xcc\x81n\xcc\x81", /* combining */
+        "",
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        sample_engine(result, names[i], 2, 1 + (double)i);
+    }
+    sample_failed_engine(result, "a\nb\tc");
+    SAMPLE_ADD_TEXT(&result->engines.items[0].runs.items[0].log, "\x1b]0;title\x07");
+    assert_int_equal(result_warn(result, names[2], "a\x1b[2Jb"), 0);
+}
+
+static void test_every_width(void **state)
+{
+    (void)state;
+    struct result *result = sample_result(2);
+    add_odd_names(result);
+    for (size_t width = 20; width <= 240; width++) {
+        struct buffer text;
+        print(result, width, false, &text);
+        assert_fits(&text, width);
+        assert_null(strchr(text.data, '\x1b'));
+        buffer_release(&text);
+    }
+    struct buffer narrow;
+    print(result, 3, false, &narrow); /* raised to 20 */
+    assert_fits(&narrow, 20);
+    buffer_release(&narrow);
+    result_free(result);
+}
+
+static void test_names_that_look_alike(void **state)
+{
+    (void)state;
+    struct result *result = sample_result(2);
+    struct buffer text;
+    add_odd_names(result);
+    print(result, 100, false, &text);
+    assert_has(&text, "#1 sqlite=/a,b/\"quo…");
+    assert_has(&text, "#2 sqlite=/a,b/\"quo…");
+    assert_has(&text, "日本語のとても長い…");
+    buffer_release(&text);
+    result_free(result);
+}
+
+static void test_colour_only_if_allowed(void **state)
+{
+    (void)state;
+    struct result *result = sample_full_result();
+    struct buffer text;
+    print(result, 100, true, &text);
+    assert_has(&text, "\x1b[33m3 warnings");
+    assert_has(&text, "\x1b[31mfailed\x1b[0m");
+    buffer_release(&text);
+    print(result, 100, false, &text);
+    assert_null(strchr(text.data, '\x1b'));
+    buffer_release(&text);
+    result_free(result);
+}
+
+/* With one connection an operation waits for nobody: tails can be compared. */
+static void test_throughput_note(void **state)
+{
+    (void)state;
+    struct result *result = sample_full_result();
+    struct buffer text;
+    print(result, 100, false, &text);
+    char *note = strstr(text.data, "at different throughput");
+    assert_non_null(note);
+    assert_null(strstr(note + 1, "at different throughput"));
+    buffer_release(&text);
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t j = 0; j < 3; j++) {
+            struct result_run *run = &result->engines.items[i].runs.items[j];
+            struct result_connection *last = &run->connections.items[1];
+            free(last->role);
+            for (size_t k = 0; k < last->settings.count; k++) {
+                free(last->settings.items[k].name);
+                free(last->settings.items[k].asked);
+                free(last->settings.items[k].got);
+            }
+            free(last->settings.items);
+            run->connections.count = 1;
+        }
+    }
+    print(result, 100, false, &text);
+    assert_null(strstr(text.data, "at different throughput"));
+    buffer_release(&text);
+    result_free(result);
+}
+
+/* Numbers that no run gives must neither overrun nor hang. */
+static void test_hostile_numbers(void **state)
+{
+    (void)state;
+    struct result *result = sample_result(3);
+    struct result_engine *engine = sample_engine(result, "sqlite", 2, 1);
+    engine->summary.reads_per_second = (struct result_figure){1e-300, -1e308, 1e308};
+    engine->summary.writes_per_second = (struct result_figure){0, 0, 0};
+    engine->summary.peak_memory_bytes.median = -1e300;
+    engine->summary.ok = UINT64_MAX - 1;
+    engine->summary.scripts.items[0].time_share.median = 1e300;
+    engine->summary.scripts.items[0].rows_read_each.median = -5;
+    result->plan.seed = UINT64_MAX - 1;
+    result->plan.rounds = UINT64_MAX - 1;
+    for (size_t width = 20; width <= 100; width += 5) {
+        struct buffer text;
+        print(result, width, false, &text);
+        assert_fits(&text, width);
+        buffer_release(&text);
+    }
+    result_free(result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_engine),
+        cmocka_unit_test(test_several_engines),
+        cmocka_unit_test(test_absent),
+        cmocka_unit_test(test_every_width),
+        cmocka_unit_test(test_names_that_look_alike),
+        cmocka_unit_test(test_colour_only_if_allowed),
+        cmocka_unit_test(test_throughput_note),
+        cmocka_unit_test(test_hostile_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

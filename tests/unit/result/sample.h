@@ -1,0 +1,314 @@
+/*
+ * A hand-made result that several tests share: numbers that are easy to follow, and in it every
+ * kind of thing that a result can hold. Not a plausible benchmark.
+ */
+#ifndef PITOT_TESTS_SAMPLE_H
+#define PITOT_TESTS_SAMPLE_H
+
+#include "result/result.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLE_MS UINT64_C(1000000)
+#define SAMPLE_S UINT64_C(1000000000)
+
+/* Out of memory ends a test. */
+static inline void *sample_must(void *pointer)
+{
+    if (pointer == NULL) {
+        abort();
+    }
+    return pointer;
+}
+
+static inline char *sample_text(const char *text)
+{
+    return sample_must(strdup(text));
+}
+
+#define SAMPLE_ADD_TEXT(list, text)                                                                \
+    do {                                                                                           \
+        char **added_ = sample_must(result_list_add(list));                                        \
+        *added_ = sample_text(text);                                                               \
+    } while (0)
+
+static inline void sample_pair(result_pairs *pairs, const char *name, const char *value)
+{
+    struct result_pair *pair = sample_must(result_list_add(pairs));
+    *pair = (struct result_pair){.name = sample_text(name), .value = sample_text(value)};
+}
+
+/* `count` samples of `low_ns`, and one of `high_ns`. */
+static inline struct histogram *sample_histogram(uint64_t count, uint64_t low_ns, uint64_t high_ns)
+{
+    struct histogram *histogram = sample_must(malloc(sizeof(*histogram)));
+    histogram_reset(histogram);
+    for (uint64_t i = 0; i < count; i++) {
+        histogram_add(histogram, low_ns);
+    }
+    histogram_add(histogram, high_ns);
+    return histogram;
+}
+
+/* `count` + 1 ok executions and two busy ones. */
+static inline struct result_script *sample_script(struct result_run *run, const char *name,
+                                                  bool write, uint64_t count, uint64_t low_ns,
+                                                  uint64_t high_ns)
+{
+    struct result_script *script = sample_must(result_list_add(&run->scripts));
+    script->role = sample_text("app");
+    script->script = sample_text(name);
+    script->write = write;
+    script->operations_each = 1;
+    script->ok = count + 1;
+    script->busy = 2;
+    script->attempted = count + 3;
+    script->rows_read = write ? 0 : 2 * (count + 1);
+    script->rows_changed = write ? count + 1 : 0;
+    script->time_ns = count * low_ns + high_ns;
+    script->slow = high_ns > 10 * SAMPLE_MS ? 1 : 0;
+    script->latency.histogram = sample_histogram(count, low_ns, high_ns);
+    return script;
+}
+
+static inline void sample_setting(struct result_connection *connection, const char *name,
+                                  const char *asked, const char *got, bool required)
+{
+    struct result_setting *setting = sample_must(result_list_add(&connection->settings));
+    *setting = (struct result_setting){
+        .name = sample_text(name),
+        .asked = sample_text(asked),
+        .got = got == NULL ? NULL : sample_text(got),
+        .required = required,
+        .agrees = got != NULL && strcmp(asked, got) == 0,
+    };
+}
+
+/* A run of 5 s by two connections; `round` makes the rounds differ a little. */
+static inline struct result_run *sample_run(struct result_engine *engine, uint64_t round)
+{
+    struct result_run *run = sample_must(result_list_add(&engine->runs));
+    result_run_init(run);
+    run->round = round;
+    run->position = 1;
+    run->status = sample_text("ok");
+    run->window_ns = 5 * SAMPLE_S;
+    run->cpu_user_ns = 2 * SAMPLE_S + round * SAMPLE_MS;
+    run->cpu_system_ns = 1 * SAMPLE_S;
+    run->write_bytes = 1000000 * round;
+    run->close_ns = 12 * SAMPLE_MS;
+    run->peak_memory_bytes = 80000000;
+    run->largest_wal_bytes = 4152992;
+    run->final_bytes = 82000000;
+    run->cpu_others = 0.01;
+    run->resident = 1;
+    run->warmup_ns = 3 * SAMPLE_S;
+    for (uint64_t i = 0; i < 2; i++) {
+        struct result_connection *connection = sample_must(result_list_add(&run->connections));
+        connection->connection = i;
+        connection->role = sample_text("app");
+        connection->operations = 1500;
+        connection->cpu_ns = SAMPLE_S;
+        connection->run_queue_ns = 7 * SAMPLE_MS;
+        connection->slept_ns = 100 * SAMPLE_MS * round;
+        connection->waits = 12;
+        sample_setting(connection, "journal_mode", "wal", "wal", true);
+        sample_setting(connection, "cache_size", "-65536", "-65536", true);
+    }
+    sample_script(run, "user_by_id", false, 2000 + 10 * round, 5000, 80000);
+    sample_script(run, "insert_order", true, 1000 + round, 1000000, 25 * SAMPLE_MS);
+    struct result_second *second = sample_must(result_list_add(&run->seconds));
+    second->at_s = 1.0;
+    second->database_bytes = 82000000;
+    second->wal_bytes = RESULT_ABSENT;
+    for (uint64_t i = 0; i < 2; i++) {
+        *(uint64_t *)sample_must(result_list_add(&second->operations)) = 400 + i;
+        *(uint64_t *)sample_must(result_list_add(&second->slow)) = i;
+    }
+    return run;
+}
+
+static inline struct result_figure sample_figure(double median, double spread)
+{
+    return (struct result_figure){median, median - spread / 2, median + spread / 2};
+}
+
+/* Figures as a reader wants to see them, by hand: `scale` tells engines apart. */
+static inline void sample_summary_script(struct result_summary *summary, const char *name,
+                                         bool write, double scale)
+{
+    struct result_script_summary *script = sample_must(result_list_add(&summary->scripts));
+    script->role = sample_text("app");
+    script->script = sample_text(name);
+    script->write = write;
+    script->ok = write ? 3009 : 6063;
+    script->busy = 6;
+    script->attempted = script->ok + script->busy;
+    script->operations_per_second = sample_figure((write ? 200.6 : 404.2) / scale, 4);
+    script->mean_ns = sample_figure(scale * (write ? 1.02e6 : 5.2e3), 10);
+    script->min_ns = sample_figure(scale * 4e3, 0);
+    script->max_ns = sample_figure(scale * 25e6, 0);
+    for (size_t i = 0; i < RESULT_POINT_COUNT; i++) {
+        script->points_ns[i] = sample_figure(scale * (write ? 1e6 : 5e3) * (double)(i + 1), 100);
+        script->point_thin[i] = i >= RESULT_POINT_p99_9;
+    }
+    script->time_share = sample_figure(write ? 0.876 : 0.123, 0.01);
+    script->rows_read_each = sample_figure(write ? 0 : 19.87, 0);
+    script->rows_changed_each = sample_figure(write ? 1 : 0, 0);
+    script->slow = sample_figure(1, 0);
+    script->latency.histogram = sample_histogram(script->ok - 1, 5000, 80000);
+}
+
+static inline void sample_summary(struct result_engine *engine, double scale)
+{
+    struct result_summary *summary = &engine->summary;
+    result_summary_release(summary);
+    summary->rounds_ok = engine->runs.count;
+    summary->reads_per_second = sample_figure(6543 / scale, 65.43);
+    summary->writes_per_second = sample_figure(1234.5 / scale, 12);
+    summary->operations_per_second = sample_figure(7777.5 / scale, 100);
+    summary->cpu_per_operation_ns = sample_figure(45200 * scale, 100);
+    summary->peak_memory_bytes = sample_figure(80e6 * scale, 0);
+    summary->write_bytes = sample_figure(2e6 * scale, 2e6);
+    summary->largest_wal_bytes = sample_figure(4152992, 0);
+    summary->final_bytes = sample_figure(82e6, 0);
+    summary->slept_ns = sample_figure(4e8, 4e8);
+    summary->run_queue_ns = sample_figure(14e6, 0);
+    summary->close_ns = sample_figure(12e6, 0);
+    summary->attempted = 9084;
+    summary->ok = 9072;
+    summary->busy = 12;
+    sample_summary_script(summary, "user_by_id", false, scale);
+    sample_summary_script(summary, "insert_order", true, scale);
+}
+
+static inline struct result_engine *sample_engine(struct result *result, const char *name,
+                                                  uint64_t rounds, double scale)
+{
+    struct result_engine *engine = sample_must(result_list_add(&result->engines));
+    result_engine_init(engine);
+    engine->name = sample_text(name);
+    engine->driver = sample_text("sqlite");
+    engine->version = sample_text("3.54.1");
+    engine->source_id = sample_text("2026-10-01 0123456789abcdef");
+    engine->sync_call = sample_text("fsync");
+    engine->status = sample_text("ok");
+    SAMPLE_ADD_TEXT(&engine->compile_options, "THREADSAFE=2");
+    SAMPLE_ADD_TEXT(&engine->compile_options, "ENABLE_FTS5");
+    for (uint64_t round = 1; round <= rounds; round++) {
+        sample_run(engine, round);
+    }
+    sample_summary(engine, scale);
+    return engine;
+}
+
+/* An engine that never ran. */
+static inline struct result_engine *sample_failed_engine(struct result *result, const char *name)
+{
+    struct result_engine *engine = sample_must(result_list_add(&result->engines));
+    result_engine_init(engine);
+    engine->name = sample_text(name);
+    engine->status = sample_text("failed");
+    engine->error = sample_text("the worker ended by signal 6 (Aborted)");
+    struct result_run *run = sample_must(result_list_add(&engine->runs));
+    result_run_init(run);
+    run->round = 1;
+    run->position = 2;
+    run->status = sample_text("failed");
+    run->error = sample_text("the worker ended by signal 6 (Aborted)");
+    for (int i = 1; i <= 7; i++) {
+        char line[64];
+        snprintf(line, sizeof(line), "line %d of the worker", i);
+        SAMPLE_ADD_TEXT(&run->log, line);
+    }
+    return engine;
+}
+
+/* Everything but engines. */
+static inline struct result *sample_result(uint64_t rounds)
+{
+    struct result *result = sample_must(result_new());
+    result->pitot_version = sample_text("0.1.0");
+    result->build = sample_text("release");
+    result->command = sample_text("prod");
+    SAMPLE_ADD_TEXT(&result->command_line, "pitot");
+    SAMPLE_ADD_TEXT(&result->command_line, "prod");
+    result->started = sample_text("2026-11-30T13:10:05Z");
+    result->elapsed_s = 31.5;
+
+    struct result_host *host = &result->host;
+    host->cpu_model = sample_text("Example CPU 9000");
+    host->cores = 2;
+    host->cores_online = 4;
+    host->virtual_machine = sample_text("kvm");
+    host->kernel = sample_text("Linux 6.1.0-18-amd64 x86_64");
+    host->operating_system = sample_text("Debian GNU/Linux 12 (bookworm)");
+    host->memory_total_bytes = UINT64_C(8000000000);
+    host->memory_available_bytes = UINT64_C(6120000000);
+    host->load_average = 0.52;
+    host->clock_source = sample_text("tsc");
+    host->clock_cost_ns = 23.4;
+    host->clock_resolution_ns = 1;
+    host->data_folder = sample_text("/var/tmp/pitot");
+    host->file_system = sample_text("ext4");
+    host->device = sample_text("/dev/vda1");
+
+    struct result_plan *plan = &result->plan;
+    plan->suite = sample_text("prod");
+    plan->suite_hash = sample_text("0123456789abcdef");
+    plan->scale = sample_text("small");
+    plan->scenario = sample_text("mixed");
+    sample_pair(&plan->variables, "users", "100000");
+    plan->threads = 2;
+    plan->duration_ns = 5 * SAMPLE_S;
+    plan->warmup_ns = 3 * SAMPLE_S;
+    plan->cache_size = -65536;
+    plan->busy_timeout_ms = 15000;
+    plan->grace_ns = 5 * SAMPLE_S;
+    plan->latency_limit_ns = 10 * SAMPLE_MS;
+    plan->max_tries = 10;
+    plan->rounds = rounds;
+    plan->seed = 1;
+    sample_pair(&plan->settings, "journal_mode", "wal");
+    sample_pair(&plan->settings, "cache_size", "-65536");
+
+    struct result_template *template = &result->template;
+    template->path = sample_text("/var/tmp/pitot/template-prod-small-0123.db");
+    template->identity = sample_text("0123456789abcdef");
+    template->bytes = 82000000;
+    template->build_seconds = 2.125;
+    template->engine = sample_text("sqlite");
+    template->engine_version = sample_text("3.54.1");
+    return result;
+}
+
+/* Two engines of three rounds, a failed one, warnings, a known fault, settings that differ. */
+static inline struct result *sample_full_result(void)
+{
+    struct result *result = sample_result(3);
+    sample_engine(result, "sqlite", 3, 1);
+    struct result_engine *turso = sample_engine(result, "turso", 3, 1.25);
+    free(turso->version);
+    turso->version = sample_text("0.8.3");
+    free(turso->sync_call);
+    turso->sync_call = NULL;
+    SAMPLE_ADD_TEXT(&turso->known_faults, "the first commit is acknowledged before any sync");
+    SAMPLE_ADD_TEXT(&turso->compile_options, "ENABLE_SETLK_TIMEOUT");
+    turso->summary.slept_ns = (struct result_figure){(double)NAN, (double)NAN, (double)NAN};
+    turso->runs.items[1].connections.items[0].slept_ns = RESULT_ABSENT;
+    sample_setting(&turso->runs.items[0].connections.items[0], "mmap_size", "0", NULL, false);
+    struct result_library *library = sample_must(result_list_add(&turso->libraries));
+    library->asked = sample_text("turso");
+    library->real = sample_text("/usr/lib/libturso.so");
+    sample_failed_engine(result, "turso-next");
+    if (result_warn(result, NULL, "more connections than cores: %d on %d", 4, 2) != 0 ||
+        result_warn(result, "turso", "steal was %d %% in round 2", 6) != 0) {
+        abort();
+    }
+    return result;
+}
+
+#endif

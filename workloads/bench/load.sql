@@ -1,0 +1,14 @@
+\rows users :rows CHUNK 25000
+\set name format('User Number %d', :row)
+\set email format('user%d@example.com', :row)
+\set age random(18, 77)
+\set created 1735689600 + random(0, 31535999)
+INSERT INTO users (id, name, email, age, created_at) VALUES (:row, :name, :email, :age, :created);
+
+\repeat 2 AS n
+\set order (:row - 1) * 2 + :n
+\set amount random(0, 100000) / 100.0
+\set status choice('pending', 'shipped', 'delivered', 'cancelled')
+INSERT INTO orders (id, user_id, amount, status) VALUES (:order, :row, :amount, :status);
+\end
+\end

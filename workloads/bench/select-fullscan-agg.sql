@@ -1,0 +1,1 @@
+SELECT count(*), avg(age) FROM users;

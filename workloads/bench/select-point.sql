@@ -1,0 +1,2 @@
+\set id (:op * :connections + :connection) % :rows + 1
+SELECT id, name, email, age FROM users WHERE id = :id;
