@@ -144,8 +144,8 @@ static void point(const char *database, double seconds)
     sqlite3 *db = open_database(database);
     run(db, "PRAGMA journal_mode=wal; PRAGMA synchronous=normal; PRAGMA cache_size=-65536");
     int64_t users = count(db, "SELECT count(*) FROM users");
-    sqlite3_stmt *statement = prepare(
-        db, "SELECT id, email, name, plan, country, created_at FROM users WHERE id = ?");
+    sqlite3_stmt *statement =
+        prepare(db, "SELECT id, email, name, plan, country, created_at FROM users WHERE id = ?");
     struct random random;
     random_init(&random, 1, RANDOM_PARAMETERS, 0, 0);
     volatile uint64_t sink = 0;
@@ -172,6 +172,7 @@ static void point(const char *database, double seconds)
     }
     printf("{\"operations_per_second\": %.1f}\n",
            (double)operations * 1e9 / (double)(now - started));
+    (void)sink;
     lite.finalize(statement);
     lite.close(db);
 }

@@ -1,8 +1,8 @@
 #include "cli/commands.h"
 
+#include "base/layout.h"
 #include "base/text.h"
 #include "cli/exit_status.h"
-#include "cli/layout.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 

@@ -1,8 +1,8 @@
 #include "cli/options.h"
 
+#include "base/layout.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/layout.h"
 
 #include <assert.h>
 #include <stdio.h>

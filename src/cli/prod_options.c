@@ -26,7 +26,7 @@ static const struct option options[] = {
      FIELD(scale),
      .argument = "NAME",
      .help = "Size of the data: small, medium, large, xlarge, xxlarge (0.1 to 10 GB). "
-             "Default: small, or the first scale of a workload without one."},
+             "Default: the first of the workload."},
     {.name = "threads",
      .kind = OPTION_COUNT,
      FIELD(threads),
@@ -272,19 +272,9 @@ static int unknown_scale(const struct suite *suite, const char *name, struct err
 static int choose_scale(const struct suite *suite, const char *name, const struct suite_scale **out,
                         struct error *error)
 {
-    *out = suite_find_scale(suite, name != NULL ? name : "small");
-    if (*out != NULL) {
-        return 0;
-    }
-    if (name != NULL) {
-        return unknown_scale(suite, name, error);
-    }
-    if (suite->scale_count == 0) {
-        return error_set(error, ERROR_INVALID, "workload %s has no scales: suite.json needs one",
-                         suite->name);
-    }
-    *out = &suite->scales[0];
-    return 0;
+    /* A suite has at least one scale; the first is the default. */
+    *out = name != NULL ? suite_find_scale(suite, name) : &suite->scales[0];
+    return *out != NULL ? 0 : unknown_scale(suite, name, error);
 }
 
 static int choose_scenario(const struct suite *suite, const struct suite_scenario **out,

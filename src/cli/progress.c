@@ -1,7 +1,7 @@
 #include "cli/progress.h"
 
+#include "base/layout.h"
 #include "base/units.h"
-#include "cli/layout.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "core/clock.h"

@@ -31,8 +31,8 @@ bool conditions_settle(struct conditions *conditions, uint64_t *dirty)
         if (now_dirty == USAGE_ABSENT) {
             return true;
         }
-        *dirty = now_dirty > conditions->dirty_at_start ? now_dirty - conditions->dirty_at_start
-                                                        : 0;
+        *dirty =
+            now_dirty > conditions->dirty_at_start ? now_dirty - conditions->dirty_at_start : 0;
         if (*dirty <= CONDITIONS_DIRTY_MAX) {
             return true;
         }
@@ -84,8 +84,7 @@ void conditions_watch_end(const struct conditions_watch *watch, int worker_pid, 
     struct usage_machine now;
     *others = NAN;
     *steal = NAN;
-    if (!watch->known || usage_machine_now(&now) != 0 ||
-        now.total_ns <= watch->machine.total_ns) {
+    if (!watch->known || usage_machine_now(&now) != 0 || now.total_ns <= watch->machine.total_ns) {
         return;
     }
     double total = (double)(now.total_ns - watch->machine.total_ns);

@@ -50,7 +50,7 @@ void data_remove_database(const char *path);
 struct template_key {
     const char *workload; /* suite name */
     const char *scale;
-    uint64_t load_hash;   /* suite.load_hash */
+    uint64_t load_hash; /* suite.load_hash */
     uint32_t seed;
     const struct script_constant *variables; /* the scale's with the scenario's over them */
     size_t variable_count;
@@ -82,8 +82,9 @@ struct template_built {
 };
 
 /* Finds a whole template of that key (its .json agrees with key, size and format; otherwise it
- * is set aside and built anew, and said so) or builds it: build(context, path, built, error) makes the
- * database at path; it is fsynced, renamed, and its .json written last. `fresh` builds always. */
+ * is set aside and built anew, and said so) or builds it: build(context, path, built, error) makes
+ * the database at path; it is fsynced, renamed, and its .json written last. `fresh` builds always.
+ */
 int template_prepare(struct data_folder *folder, const struct template_key *key,
                      uint64_t expected_bytes, bool fresh,
                      int (*build)(void *context, const char *path, struct template_built *built,

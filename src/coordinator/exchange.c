@@ -39,8 +39,8 @@ static void pass_progress(struct exchange *exchange, const json_t *line)
         state.remaining_ns =
             exchange->expected_ns > state.elapsed_ns ? exchange->expected_ns - state.elapsed_ns : 0;
     } else if (state.total != PROGRESS_UNKNOWN && done > 0 && state.total >= done) {
-        state.remaining_ns = (uint64_t)((double)state.elapsed_ns * (double)(state.total - done) /
-                                        (double)done);
+        state.remaining_ns =
+            (uint64_t)((double)state.elapsed_ns * (double)(state.total - done) / (double)done);
     }
     exchange->progress->update(exchange->progress->context, &state);
 }
@@ -74,18 +74,16 @@ static int check_life(const struct exchange *exchange, const char *kind, uint64_
                       struct error *error)
 {
     if (now >= exchange->deadline_ns) {
-        return error_set(error, ERROR_TIMEOUT,
-                         "the worker of %s gave no %s in time and was ended", exchange->engine,
-                         kind);
+        return error_set(error, ERROR_TIMEOUT, "the worker of %s gave no %s in time and was ended",
+                         exchange->engine, kind);
     }
     if (exchange->headway_ns != UINT64_MAX &&
         now - exchange->last_done_ns >= exchange->headway_ns) {
-        return error_set(error, ERROR_TIMEOUT,
-                         "the worker of %s made no headway for %" PRIu64
-                         " s while its %s was awaited (its counter stood at %" PRIu64
-                         ") and was ended",
-                         exchange->engine, exchange->headway_ns / NS_PER_S, kind,
-                         exchange->last_done);
+        return error_set(
+            error, ERROR_TIMEOUT,
+            "the worker of %s made no headway for %" PRIu64
+            " s while its %s was awaited (its counter stood at %" PRIu64 ") and was ended",
+            exchange->engine, exchange->headway_ns / NS_PER_S, kind, exchange->last_done);
     }
     return 0;
 }
@@ -95,8 +93,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-int exchange_await(struct exchange *exchange, const char *kind, json_t **line,
-                   struct error *error)
+int exchange_await(struct exchange *exchange, const char *kind, json_t **line, struct error *error)
 {
     *line = NULL;
     exchange->last_done_ns = clock_now_ns();

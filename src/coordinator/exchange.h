@@ -13,8 +13,9 @@ struct exchange {
     const struct progress *progress;
     uint64_t started_ns;  /* of the step */
     uint64_t expected_ns; /* how long the step may last; PROGRESS_UNKNOWN */
-    /* The worker is given up when `done` of its progress lines stands still for so long. Lines alone
-     * are no sign of life: they come from a thread that measures nothing. UINT64_MAX: no limit. */
+    /* The worker is given up when `done` of its progress lines stands still for so long. Lines
+     * alone are no sign of life: they come from a thread that measures nothing. UINT64_MAX: no
+     * limit. */
     uint64_t headway_ns;
     uint64_t deadline_ns; /* absolute; UINT64_MAX: none */
     bool loading;         /* errors are about load.sql */
@@ -32,7 +33,6 @@ struct exchange {
 
 /* Waits for a line of that kind; progress lines are passed on. A new reference in *line. An `error`
  * line, a wrong line, the worker's end, no headway, the deadline: an error that says so. */
-int exchange_await(struct exchange *exchange, const char *kind, json_t **line,
-                   struct error *error);
+int exchange_await(struct exchange *exchange, const char *kind, json_t **line, struct error *error);
 
 #endif

@@ -24,9 +24,9 @@ static json_t *settings_json(const result_pairs *settings)
     json_t *array = json_array();
     for (size_t i = 0; array != NULL && i < settings->count; i++) {
         const struct result_pair *pair = &settings->items[i];
-        json_t *item = json_pack("{s:o, s:o, s:b}", "name", json_text(pair->name), "value",
-                                 json_text(pair->value), "required",
-                                 (int)setting_is_required(pair->name));
+        json_t *item =
+            json_pack("{s:o, s:o, s:b}", "name", json_text(pair->name), "value",
+                      json_text(pair->value), "required", (int)setting_is_required(pair->name));
         if (json_array_append_new(array, item) != 0) {
             json_decref(array);
             return NULL;
@@ -121,9 +121,8 @@ static json_t *roles_json(const struct plan *plan)
     return array;
 }
 
-static json_t *run_with(const struct plan *plan, const char *database,
-                        const result_pairs *settings, json_t *warmup, const char *length_key,
-                        uint64_t length)
+static json_t *run_with(const struct plan *plan, const char *database, const result_pairs *settings,
+                        json_t *warmup, const char *length_key, uint64_t length)
 {
     json_t *job = common(plan, "run", database, settings);
     job = with(job, "scripts", scripts_json(plan));
@@ -141,18 +140,15 @@ json_t *job_run(const struct plan *plan, const char *database, const result_pair
 {
     json_t *warmup = plan->warmup_ns != RESULT_ABSENT
                          ? json_pack("{s:o}", "ns", json_wire_u64(plan->warmup_ns))
-                         : json_pack("{s:o}", "operations",
-                                     json_wire_u64(plan->warmup_operations));
+                         : json_pack("{s:o}", "operations", json_wire_u64(plan->warmup_operations));
     bool timed = plan->duration_ns != RESULT_ABSENT;
     return run_with(plan, database, settings, warmup, timed ? "duration_ns" : "operations",
                     timed ? plan->duration_ns : plan->operations);
 }
 
-json_t *job_preflight(const struct plan *plan, const char *database,
-                      const result_pairs *settings)
+json_t *job_preflight(const struct plan *plan, const char *database, const result_pairs *settings)
 {
-    return run_with(plan, database, settings, json_pack("{s:i}", "operations", 0), "operations",
-                    1);
+    return run_with(plan, database, settings, json_pack("{s:i}", "operations", 0), "operations", 1);
 }
 
 json_t *job_go(uint64_t at_ns)

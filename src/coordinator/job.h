@@ -14,8 +14,7 @@ uint32_t job_connections(const struct plan *plan);
 json_t *job_load(const struct plan *plan, const char *database, const result_pairs *settings);
 json_t *job_run(const struct plan *plan, const char *database, const result_pairs *settings);
 /* A run that stops at `ready`: nothing is warmed up or measured. */
-json_t *job_preflight(const struct plan *plan, const char *database,
-                      const result_pairs *settings);
+json_t *job_preflight(const struct plan *plan, const char *database, const result_pairs *settings);
 json_t *job_go(uint64_t at_ns);
 json_t *job_stop(void);
 

@@ -14,11 +14,11 @@ struct plan {
     const struct registry *registry;
     const engine_choices *engines;
     const char *data_folder;
-    uint32_t threads;            /* what "N" connections means */
-    uint64_t duration_ns;        /* of one round; UINT64_MAX: by operations */
-    uint64_t operations;         /* executions a connection; UINT64_MAX: by duration */
-    uint64_t warmup_ns;          /* UINT64_MAX: by operations */
-    uint64_t warmup_operations;  /* UINT64_MAX: by time */
+    uint32_t threads;           /* what "N" connections means */
+    uint64_t duration_ns;       /* of one round; UINT64_MAX: by operations */
+    uint64_t operations;        /* executions a connection; UINT64_MAX: by duration */
+    uint64_t warmup_ns;         /* UINT64_MAX: by operations */
+    uint64_t warmup_operations; /* UINT64_MAX: by time */
     int64_t cache_size;
     uint32_t busy_timeout_ms;
     uint64_t grace_ns;
@@ -30,11 +30,11 @@ struct plan {
     bool fresh, keep;
 };
 
-/* Fills host, plan, template, engines (their summaries are left to src/statistics/) and warnings of `result`. Failed engines
- * are rows of the result, not errors; an error means that nothing more could be measured
- * (what was measured until then is in the result, marked partial): INTERRUPTED, UNAVAILABLE (no
- * engine left, the data folder cannot be used), INVALID (a script that every engine refuses,
- * found before anything is timed), …. Needs interrupt_install() before. */
+/* Fills host, plan, template, engines (their summaries are left to src/statistics/) and warnings of
+ * `result`. Failed engines are rows of the result, not errors; an error means that nothing more
+ * could be measured (what was measured until then is in the result, marked partial): INTERRUPTED,
+ * UNAVAILABLE (no engine left, the data folder cannot be used), INVALID (a script that every engine
+ * refuses, found before anything is timed), …. Needs interrupt_install() before. */
 int measure(const struct plan *plan, const struct progress *progress, struct result *result,
             struct error *error);
 

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Fills order[0 … engines - 1] with the engines of round `round` (from 0), in the order in which they run.
- * Rounds are the rows of a Latin square (the rotations of one shuffled order), taken in
+ * Fills order[0 … engines - 1] with the engines of round `round` (from 0), in the order in which
+ * they run. Rounds are the rows of a Latin square (the rotations of one shuffled order), taken in
  * shuffled order and shuffled anew for every square: over `engines` rounds each engine has had each
  * position once. A pure function of its arguments.
  */

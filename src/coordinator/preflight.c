@@ -61,9 +61,9 @@ static int note_identity(struct measurement *m, size_t index, struct worker_iden
         status = result_warn(m->result, engine->name, "%s", identity->warnings.items[i]);
     }
     if (status == 0 && identity->build != NULL && strcmp(identity->build, "release") != 0) {
-        status = result_warn(m->result, engine->name,
-                             "its worker is a %s build: these numbers mean nothing",
-                             identity->build);
+        status =
+            result_warn(m->result, engine->name,
+                        "its worker is a %s build: these numbers mean nothing", identity->build);
     }
     for (size_t i = 0; i < choice->manifest->faults.count && status == 0; i++) {
         const struct manifest_fault *fault = &choice->manifest->faults.items[i];

@@ -298,9 +298,8 @@ static int take_line(struct worker_process *worker, json_t **line, struct error 
     char *end = memchr(unread->data + worker->scanned, '\n', unread->length - worker->scanned);
     size_t length = end != NULL ? (size_t)(end - unread->data) : unread->length;
     if (length > WORKER_LINE_MAX) {
-        return error_set(error, ERROR_PROTOCOL,
-                         "the worker of %s sent a line of more than %u MiB", worker->engine,
-                         WORKER_LINE_MAX >> 20);
+        return error_set(error, ERROR_PROTOCOL, "the worker of %s sent a line of more than %u MiB",
+                         worker->engine, WORKER_LINE_MAX >> 20);
     }
     if (end == NULL) {
         worker->scanned = unread->length;
@@ -368,8 +367,8 @@ static int ended_early(struct worker_process *worker, struct error *error)
                      worker->engine, WEXITSTATUS(worker->status));
 }
 
-int worker_read(struct worker_process *worker, uint64_t until_ns, bool interruptible,
-                json_t **line, struct error *error)
+int worker_read(struct worker_process *worker, uint64_t until_ns, bool interruptible, json_t **line,
+                struct error *error)
 {
     *line = NULL;
     for (;;) {
@@ -568,8 +567,7 @@ static int copy_text(const json_t *hello, const char *key, char **out, struct er
     return status;
 }
 
-static int read_identity(const json_t *hello, struct worker_identity *identity,
-                         struct error *error)
+static int read_identity(const json_t *hello, struct worker_identity *identity, struct error *error)
 {
     uint64_t protocol;
     int status = json_get_u64(hello, "protocol", "hello", &protocol, error);

@@ -44,8 +44,8 @@ int worker_send(struct worker_process *worker, const json_t *line, struct error 
 /* The next line, or *line = NULL when `until_ns` passed first (drains the log meanwhile).
  * ERROR_PROTOCOL: garbage or too long; ERROR_ENGINE: it ended, how is said; ERROR_INTERRUPTED:
  * a signal asked for the end (only while `interruptible`). */
-int worker_read(struct worker_process *worker, uint64_t until_ns, bool interruptible,
-                json_t **line, struct error *error);
+int worker_read(struct worker_process *worker, uint64_t until_ns, bool interruptible, json_t **line,
+                struct error *error);
 
 /* Closes its input, waits `grace_ns` for it to exit, then kills its whole group; frees. The last
  * lines of its log are added to `log` (may be NULL). */

@@ -22,15 +22,15 @@ struct manifest_fault {
 struct manifest {
     char *name;
     char *summary;
-    char *file;    /* where it was read, "built in" otherwise */
-    char *driver;  /* of pitot-worker; NULL for one with a command */
-    char *library; /* path; ${cache}, ${version}, ${arch} expanded; NULL: none needed */
-    char *version; /* that `get` would bring, NULL: not said */
-    char *get;     /* the one command that makes it ready, NULL: always ready */
+    char *file;             /* where it was read, "built in" otherwise */
+    char *driver;           /* of pitot-worker; NULL for one with a command */
+    char *library;          /* path; ${cache}, ${version}, ${arch} expanded; NULL: none needed */
+    char *version;          /* that `get` would bring, NULL: not said */
+    char *get;              /* the one command that makes it ready, NULL: always ready */
     result_strings command; /* argv of a worker of its own; empty: pitot-worker */
-    bool takes_path;   /* sqlite=PATH */
-    bool is_default;   /* part of a run without --engines */
-    bool no_database;  /* null: exempt from answers, counts, template */
+    bool takes_path;        /* sqlite=PATH */
+    bool is_default;        /* part of a run without --engines */
+    bool no_database;       /* null: exempt from answers, counts, template */
     result_pairs options;
     result_pairs required; /* its own values of required settings */
     RESULT_LIST(struct manifest_fault) faults;
@@ -45,7 +45,7 @@ struct engine_choice {
 
 struct registry {
     RESULT_LIST(struct manifest) manifests; /* by name */
-    result_warnings problems;              /* unreadable or duplicate manifests */
+    result_warnings problems;               /* unreadable or duplicate manifests */
 };
 
 int registry_load(struct registry *registry, struct error *error);

@@ -280,8 +280,7 @@ static int prepare_copy(struct measurement *m, const char *name, uint64_t round,
     free(label);
     if (status == 0) {
         state->database = *path;
-        if (!conditions_settle(&m->conditions, &state->run->dirty_bytes) &&
-            interrupt_requested()) {
+        if (!conditions_settle(&m->conditions, &state->run->dirty_bytes) && interrupt_requested()) {
             status = error_set(error, ERROR_INTERRUPTED, "ended by a signal");
         }
     }

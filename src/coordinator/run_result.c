@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "coordinator/job.h"
 #include "coordinator/settings.h"
+#include "result/latency.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -37,8 +38,7 @@ static int read_setting(const json_t *item, struct result_setting *setting, stru
     setting->asked = strdup(asked);
     setting->got = got != NULL ? strdup(got) : NULL;
     setting->agrees = setting_agrees(name, asked, got);
-    return setting->name && setting->asked && (got == NULL || setting->got) ? 0
-                                                                           : no_memory(error);
+    return setting->name && setting->asked && (got == NULL || setting->got) ? 0 : no_memory(error);
 }
 
 int run_read_settings(const json_t *array, result_settings *out, struct error *error)
@@ -78,8 +78,8 @@ int run_read_ready(const struct plan *plan, const json_t *ready, struct result_r
     int status = json_get_u64_or(ready, "warmup_operations", "ready", RESULT_ABSENT,
                                  &run->warmup_operations, error);
     if (status == 0) {
-        status = json_get_u64_or(ready, "warmup_ns", "ready", RESULT_ABSENT, &run->warmup_ns,
-                                 error);
+        status =
+            json_get_u64_or(ready, "warmup_ns", "ready", RESULT_ABSENT, &run->warmup_ns, error);
     }
     if (status == 0) {
         status = json_get_array(ready, "connections", "ready", &connections, error);
@@ -136,76 +136,29 @@ static int get_numbers_or_absent(const json_t *object, const char *where,
 {
     int status = 0;
     for (size_t i = 0; i < count && status == 0; i++) {
-        status = json_get_u64_or(object, numbers[i].key, where, RESULT_ABSENT, numbers[i].out,
-                                 error);
+        status =
+            json_get_u64_or(object, numbers[i].key, where, RESULT_ABSENT, numbers[i].out, error);
     }
     return status;
-}
-
-static int read_buckets(const json_t *buckets, struct histogram *histogram, struct error *error)
-{
-    uint64_t total = 0;
-    size_t position;
-    json_t *pair;
-    json_array_foreach(buckets, position, pair)
-    {
-        json_t *index = json_array_get(pair, 0);
-        json_t *count = json_array_get(pair, 1);
-        if (json_array_size(pair) != 2 || !json_is_integer(index) || !json_is_integer(count) ||
-            json_integer_value(index) < 0 ||
-            json_integer_value(index) >= (json_int_t)HISTOGRAM_BUCKETS ||
-            json_integer_value(count) < 0) {
-            return error_set(error, ERROR_PROTOCOL,
-                             "latency: bucket %zu is not [index, count] with index < %u", position,
-                             HISTOGRAM_BUCKETS);
-        }
-        histogram->buckets[json_integer_value(index)] += (uint64_t)json_integer_value(count);
-        total += (uint64_t)json_integer_value(count);
-    }
-    if (total + histogram->overflow != histogram->count) {
-        return error_set(error, ERROR_PROTOCOL,
-                         "latency: the buckets hold %" PRIu64 " samples and %" PRIu64
-                         " beyond, count says %" PRIu64,
-                         total, histogram->overflow, histogram->count);
-    }
-    return 0;
 }
 
 static int read_latency(const json_t *script, uint64_t ok, struct result_latency *out,
                         struct error *error)
 {
-    json_t *latency;
-    json_t *buckets = NULL;
-    int status = json_get_object(script, "latency", "scripts", &latency, error);
+    struct error cause = ERROR_INIT;
+    int status =
+        latency_from_json(json_object_get(script, "latency"), "latency", &out->histogram, &cause);
     if (status != 0) {
-        return status;
+        return error_set(error, status == ERROR_MEMORY ? ERROR_MEMORY : ERROR_PROTOCOL, "%s",
+                         cause.message);
     }
-    struct histogram *histogram = calloc(1, sizeof *histogram);
-    if (histogram == NULL) {
-        return no_memory(error);
+    uint64_t count = out->histogram != NULL ? out->histogram->count : 0;
+    if (count != ok) {
+        return error_set(error, ERROR_PROTOCOL,
+                         "latency counts %" PRIu64 " samples, %" PRIu64 " executions were ok",
+                         count, ok);
     }
-    out->histogram = histogram;
-    histogram_reset(histogram);
-    const struct number numbers[] = {{"count", &histogram->count},
-                                     {"overflow", &histogram->overflow},
-                                     {"sum", &histogram->sum}};
-    status = get_numbers(latency, "latency", numbers, 3, error);
-    if (status == 0 && histogram->count > 0) {
-        const struct number ends[] = {{"min", &histogram->min}, {"max", &histogram->max}};
-        status = get_numbers(latency, "latency", ends, 2, error);
-    }
-    if (status == 0) {
-        status = json_get_array(latency, "buckets", "latency", &buckets, error);
-    }
-    if (status == 0) {
-        status = read_buckets(buckets, histogram, error);
-    }
-    if (status == 0 && histogram->count != ok) {
-        status = error_set(error, ERROR_PROTOCOL,
-                           "latency counts %" PRIu64 " samples, %" PRIu64 " executions were ok",
-                           histogram->count, ok);
-    }
-    return status;
+    return 0;
 }
 
 static int read_errors(const json_t *script, result_strings *out, struct error *error)
@@ -256,8 +209,8 @@ static int read_script(const struct plan *plan, const json_t *item, struct resul
     if (script->role == NULL || script->script == NULL) {
         return no_memory(error);
     }
-    uint64_t sum = script->ok + script->busy + script->conflict + script->failed +
-                   script->skipped + script->open;
+    uint64_t sum = script->ok + script->busy + script->conflict + script->failed + script->skipped +
+                   script->open;
     if (script->attempted != sum) {
         return error_set(error, ERROR_PROTOCOL,
                          "%s: %" PRIu64 " attempts, but the outcomes add up to %" PRIu64,
@@ -292,14 +245,14 @@ static int read_connections(const json_t *result, struct result_run *run, struct
 }
 
 /* Both lists of a second, which must be as long as the list of scripts. */
-static int read_second_counts(const json_t *item, const char *key, size_t scripts,
-                              uint64_t **items, size_t *count, struct error *error)
+static int read_second_counts(const json_t *item, const char *key, size_t scripts, uint64_t **items,
+                              size_t *count, struct error *error)
 {
     json_t *array;
     int status = json_get_array(item, key, "seconds", &array, error);
     if (status == 0 && json_array_size(array) != scripts) {
-        status = error_set(error, ERROR_PROTOCOL, "seconds: %s has %zu entries, there are %zu",
-                           key, json_array_size(array), scripts);
+        status = error_set(error, ERROR_PROTOCOL, "seconds: %s has %zu entries, there are %zu", key,
+                           json_array_size(array), scripts);
     }
     for (size_t i = 0; status == 0 && i < scripts; i++) {
         uint64_t *slot = result_list_grow((void **)items, count, sizeof **items);
@@ -335,9 +288,9 @@ static int read_seconds(const json_t *result, struct result_run *run, struct err
         status = json_get_u64(item, "at_ns", "seconds", &at_ns, error);
         second->at_s = (double)at_ns / 1e9;
         if (status == 0) {
-            status = read_second_counts(item, "operations", run->scripts.count,
-                                        &second->operations.items, &second->operations.count,
-                                        error);
+            status =
+                read_second_counts(item, "operations", run->scripts.count,
+                                   &second->operations.items, &second->operations.count, error);
         }
         if (status == 0) {
             status = read_second_counts(item, "slow", run->scripts.count, &second->slow.items,
@@ -373,8 +326,8 @@ int run_read_result(const struct plan *plan, const json_t *result, struct result
     }
     if (status == 0) {
         run->window_ns = ended - started;
-        status = get_numbers_or_absent(result, "result", perhaps,
-                                       sizeof perhaps / sizeof *perhaps, error);
+        status = get_numbers_or_absent(result, "result", perhaps, sizeof perhaps / sizeof *perhaps,
+                                       error);
     }
     if (status == 0) {
         status = json_get_bool(result, "partial", "result", &partial, error);
@@ -404,7 +357,8 @@ int run_read_result(const struct plan *plan, const json_t *result, struct result
 /* ---- error ------------------------------------------------------------------------ */
 
 /* Codes by which SQLite (and who follows it) says that the machine is at fault, not the
- * script: NOMEM 7, READONLY 8, INTERRUPT 9, IOERR 10, CORRUPT 11, FULL 13, CANTOPEN 14, NOTADB 26. */
+ * script: NOMEM 7, READONLY 8, INTERRUPT 9, IOERR 10, CORRUPT 11, FULL 13, CANTOPEN 14, NOTADB 26.
+ */
 static bool machine_code(json_int_t code)
 {
     switch (code & 0xff) {
@@ -432,8 +386,7 @@ static const struct script *script_of(const struct plan *plan, json_int_t index,
                : NULL;
 }
 
-static bool read_place(const struct script *script, const json_t *line,
-                       struct script_place *place)
+static bool read_place(const struct script *script, const json_t *line, struct script_place *place)
 {
     const json_t *pair = json_object_get(line, "place");
     const json_t *number = json_object_get(line, "statement");
@@ -470,8 +423,8 @@ void run_read_error(const struct plan *plan, const json_t *line, bool loading, b
     } else if (loading && phase != NULL && strcmp(phase, "schema") == 0) {
         *in_script = !machine_code(code);
         error_set(error, *in_script && what != ERROR_FULL ? ERROR_INVALID : what,
-                  "%s/schema.sql: %s", plan->suite->folder ? plan->suite->folder : plan->suite->name,
-                  message);
+                  "%s/schema.sql: %s",
+                  plan->suite->folder ? plan->suite->folder : plan->suite->name, message);
     } else {
         error_set(error, what, "%s%s%s", phase ? phase : "", phase ? ": " : "", message);
     }

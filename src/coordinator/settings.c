@@ -7,8 +7,8 @@
 #include <strings.h>
 
 static const char *const file_level[] = {"auto_vacuum", "encoding", "page_size", NULL};
-static const char *const required[] = {"journal_mode", "synchronous", "cache_size",
-                                       "busy_timeout", NULL};
+static const char *const required[] = {"journal_mode", "synchronous", "cache_size", "busy_timeout",
+                                       NULL};
 
 /* A template is made with this page size unless --pragma page_size says otherwise; SQLite's own
  * default since 3.12, and the only one that every engine has. */
@@ -42,14 +42,22 @@ static const struct {
     const char *word;
     const char *number;
 } synonyms[] = {
-    {"synchronous", "off", "0"},       {"synchronous", "normal", "1"},
-    {"synchronous", "full", "2"},      {"synchronous", "extra", "3"},
-    {"auto_vacuum", "none", "0"},      {"auto_vacuum", "full", "1"},
-    {"auto_vacuum", "incremental", "2"}, {"temp_store", "default", "0"},
-    {"temp_store", "file", "1"},       {"temp_store", "memory", "2"},
-    {NULL, "on", "1"},                 {NULL, "yes", "1"},
-    {NULL, "true", "1"},               {NULL, "off", "0"},
-    {NULL, "no", "0"},                 {NULL, "false", "0"},
+    {"synchronous", "off", "0"},
+    {"synchronous", "normal", "1"},
+    {"synchronous", "full", "2"},
+    {"synchronous", "extra", "3"},
+    {"auto_vacuum", "none", "0"},
+    {"auto_vacuum", "full", "1"},
+    {"auto_vacuum", "incremental", "2"},
+    {"temp_store", "default", "0"},
+    {"temp_store", "file", "1"},
+    {"temp_store", "memory", "2"},
+    {NULL, "on", "1"},
+    {NULL, "yes", "1"},
+    {NULL, "true", "1"},
+    {NULL, "off", "0"},
+    {NULL, "no", "0"},
+    {NULL, "false", "0"},
 };
 
 static const char *canonical(const char *name, const char *value)
@@ -134,10 +142,15 @@ int settings_of_plan(const struct plan *plan, const struct manifest *manifest, r
                      struct error *error)
 {
     char cache[32];
+    char timeout[32];
     snprintf(cache, sizeof cache, "%lld", (long long)plan->cache_size);
+    snprintf(timeout, sizeof timeout, "%u", plan->busy_timeout_ms);
     int status = put(out, "page_size", DEFAULT_PAGE_SIZE, error);
     if (status == 0) {
         status = put_pragmas(plan, true, out, error);
+    }
+    if (status == 0) {
+        status = put(out, "busy_timeout", timeout, error);
     }
     if (status == 0) {
         status = put(out, "journal_mode", "wal", error);
@@ -152,8 +165,8 @@ int settings_of_plan(const struct plan *plan, const struct manifest *manifest, r
         status = put_pragmas(plan, false, out, error);
     }
     for (size_t i = 0; manifest != NULL && i < manifest->required.count && status == 0; i++) {
-        status = put(out, manifest->required.items[i].name, manifest->required.items[i].value,
-                     error);
+        status =
+            put(out, manifest->required.items[i].name, manifest->required.items[i].value, error);
     }
     return status;
 }

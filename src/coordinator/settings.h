@@ -15,8 +15,9 @@ bool setting_is_file_level(const char *name);
  * and got must agree on every timed connection. */
 bool setting_is_required(const char *name);
 
-/* The settings of a plan in the order in which they are applied: file-level ones, journal_mode,
- * synchronous, cache_size, then --pragma; a manifest's own required values replace these. */
+/* The settings of a plan in the order in which they are applied: file-level ones, busy_timeout
+ * (others may wait for a lock), journal_mode, synchronous, cache_size, then --pragma; a manifest's
+ * own required values replace these. */
 int settings_of_plan(const struct plan *plan, const struct manifest *manifest, result_pairs *out,
                      struct error *error);
 /* Only the file-level ones, as "name=value" sorted by name. */

@@ -54,10 +54,10 @@ static int check_settings(const json_t *result, struct error *error)
     for (size_t i = 0; i < settings.count; i++) {
         struct result_setting *setting = &settings.items[i];
         if (status == 0 && setting_is_file_level(setting->name) && !setting->agrees) {
-            status = error_set(error, ERROR_INVALID,
-                               "--pragma %s=%s is not taken: a new database has %s=%s",
-                               setting->name, setting->asked, setting->name,
-                               setting->got ? setting->got : "(nothing)");
+            status =
+                error_set(error, ERROR_INVALID,
+                          "--pragma %s=%s is not taken: a new database has %s=%s", setting->name,
+                          setting->asked, setting->name, setting->got ? setting->got : "(nothing)");
         }
         free(setting->name);
         free(setting->asked);
@@ -148,8 +148,7 @@ static int load(struct measurement *m, const struct engine_choice *choice, const
     return status;
 }
 
-static int build(void *context, const char *path, struct template_built *built,
-                 struct error *error)
+static int build(void *context, const char *path, struct template_built *built, struct error *error)
 {
     struct measurement *m = context;
     struct engine_choice choice;

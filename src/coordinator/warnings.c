@@ -49,7 +49,7 @@ static int warn_page_cache(struct measurement *m)
 static int warn_file_system(struct measurement *m)
 {
     static const char *const memory[] = {"tmpfs", "ramfs", NULL};
-    static const char *const network[] = {"nfs",  "nfs4", "cifs", "smb3", "9p",
+    static const char *const network[] = {"nfs",  "nfs4",     "cifs", "smb3", "9p",
                                           "fuse", "virtiofs", "ceph", NULL};
     const char *type = m->result->host.file_system;
     for (size_t i = 0; type != NULL && memory[i] != NULL; i++) {
@@ -86,8 +86,7 @@ static int warn_host(struct measurement *m, const struct result_engine *engine)
     int status = 0;
     if (others > HOST_SHARE_MAX) {
         status = result_warn(m->result, engine->name,
-                             "other programs used %.0f %% of the cores during a run",
-                             others * 100);
+                             "other programs used %.0f %% of the cores during a run", others * 100);
     }
     if (status == 0 && steal > HOST_SHARE_MAX) {
         status = result_warn(m->result, engine->name,

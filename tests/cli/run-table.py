@@ -15,7 +15,8 @@ A table is a text file of blocks, divided by empty lines; # starts a comment lin
     stderr  PATTERN
     without PATTERN                 must be found in neither
 
-`file`, `env`, `stdout`, `stderr`, `without` may be repeated. Before anything else ${FOLDER} (the
+`file`, `env`, `stdout`, `stderr`, `without` may be repeated. A block that begins with `common`
+instead of `test` runs nothing: its lines stand before those of every block behind it. Before anything else ${FOLDER} (the
 test's own folder), ${WORK} (its working folder), ${SOURCE} (the checkout), ${BUILD} and ${SQLITE}
 (the system's libsqlite3.so.0) are replaced, in patterns too (escaped there).
 
@@ -36,7 +37,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "e2e"))
 import pitot_test  # noqa: E402
 
-ONCE = ("test", "args", "stdin", "status")
+ONCE = ("test", "common", "args", "stdin", "status")
 REPEATED = ("file", "env", "stdout", "stderr", "without")
 ESCAPE = re.compile(r"\\(n|r|t|\\|x[0-9a-fA-F]{2})")
 
@@ -77,11 +78,22 @@ def parse(path):
             block[key] = value
         else:
             raise TableError(f"{path}:{number}: {key}: unknown, or twice in one test")
+    return with_common(blocks)
+
+
+def with_common(blocks):
+    """The tests among the blocks, with the lines of the common blocks before them."""
+    common = {name: [] for name in REPEATED}
+    tests = []
     for block in blocks:
+        if "common" in block:
+            common = {name: common[name] + block[name] for name in REPEATED}
+            continue
         for key in ("test", "status"):
             if key not in block:
                 raise TableError(f"{block['place']}: a test without {key}")
-    return blocks
+        tests.append(block | {name: common[name] + block[name] for name in REPEATED})
+    return tests
 
 
 def replacer(folder):

@@ -90,6 +90,15 @@ class TableTest(unittest.TestCase):
         self.fails("args leftover\nstatus 0", "left file work/pitot-run-1-sqlite.db")
         self.fails("args killed\nstatus 0", "status -9, not 0")
 
+    def test_common_lines_come_first(self):
+        status, output = self.table(
+            "common\nfile x one\nenv NAMED=one\n\n"
+            "test a\nargs file x\nstatus 0\nstdout ^one$\n\n"
+            "test b\nfile x two\nargs file x\nstatus 0\nstdout ^two$\n\n"
+            "test c\nargs environment\nstatus 0\nstdout ^<one>\n"
+        )
+        self.assertEqual((status, output.count("ok ")), (0, 3), output)
+
     def test_mistakes_in_a_table_are_failures(self):
         for text in (
             "test a\nargs say",

@@ -67,7 +67,7 @@ static void pragmas_replace_defaults_and_come_in_order(void **state)
         {(char[]){"synchronous"}, (char[]){"full"}},
     };
     const result_pairs pragmas = {given, 3};
-    const struct plan plan = {.cache_size = -65536, .pragmas = &pragmas};
+    const struct plan plan = {.cache_size = -65536, .busy_timeout_ms = 15000, .pragmas = &pragmas};
     struct error error = ERROR_INIT;
     result_pairs out = {NULL, 0};
     assert_int_equal(settings_of_plan(&plan, NULL, &out, &error), 0);
@@ -77,7 +77,8 @@ static void pragmas_replace_defaults_and_come_in_order(void **state)
     assert_string_equal(value_of(&out, "cache_size"), "-65536");
     assert_string_equal(value_of(&out, "mmap_size"), "1000");
     assert_string_equal(out.items[0].name, "page_size");
-    assert_int_equal(out.count, 5);
+    assert_string_equal(value_of(&out, "busy_timeout"), "15000");
+    assert_int_equal(out.count, 6);
     settings_release(&out);
 
     result_strings file = {NULL, 0};

@@ -1,5 +1,5 @@
 /* Text is cut and broken at characters, whatever they are made of. */
-#include "cli/layout.h"
+#include "base/layout.h"
 
 #include "base/text.h"
 
