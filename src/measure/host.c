@@ -207,7 +207,7 @@ static char *virtual_machine(const char *cpuinfo)
         if (type != NULL) {
             add_mark(&marks, type);
         } else if (flagged) {
-            add_mark(&marks, "virtual machine");
+            add_mark(&marks, "unnamed hypervisor");
         }
         free(type);
     }

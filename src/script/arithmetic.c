@@ -260,8 +260,9 @@ bool integer_of(struct evaluation *evaluation, const struct script_expression *e
     case SCRIPT_OP_MAX:
         return integer_extreme(evaluation, e, out);
     case SCRIPT_OP_INT:
-        return e->arguments[0].type == SCRIPT_INTEGER ? integer_of(evaluation, &e->arguments[0], out)
-                                                      : rounded(evaluation, e, out);
+        return e->arguments[0].type == SCRIPT_INTEGER
+                   ? integer_of(evaluation, &e->arguments[0], out)
+                   : rounded(evaluation, e, out);
     default:
         return compare(evaluation, e, out);
     }

@@ -325,7 +325,8 @@ static int variable_init(struct evaluation *evaluation, uint32_t index,
         }
         int64_t value = constants[i].value;
         if (value < -SCRIPT_INTEGER_MAX || value > SCRIPT_INTEGER_MAX) {
-            return error_set(error, ERROR_INVALID, "variable %s is %lld: integers lie within "
+            return error_set(error, ERROR_INVALID,
+                             "variable %s is %lld: integers lie within "
                              "±9007199254740991 (2^53 - 1)",
                              variable->name, (long long)value);
         }

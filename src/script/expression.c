@@ -420,8 +420,8 @@ static int parse_variable(struct parser *parser, struct node *out)
     out->expression.op = SCRIPT_OP_VARIABLE;
     out->expression.place = token->place;
     out->depth = 1;
-    int rc = name_read(parser, token->place, token->start, token->length,
-                       &out->expression.variable);
+    int rc =
+        name_read(parser, token->place, token->start, token->length, &out->expression.variable);
     if (rc == 0) {
         rc = finish(parser, out);
     }
@@ -489,11 +489,11 @@ struct level {
 
 static const struct level products[] = {
     {"*", SCRIPT_OP_MULTIPLY}, {"/", SCRIPT_OP_DIVIDE}, {"%", SCRIPT_OP_MODULO}, {NULL, 0}};
-static const struct level sums[] = {
-    {"+", SCRIPT_OP_ADD}, {"-", SCRIPT_OP_SUBTRACT}, {NULL, 0}};
+static const struct level sums[] = {{"+", SCRIPT_OP_ADD}, {"-", SCRIPT_OP_SUBTRACT}, {NULL, 0}};
 static const struct level comparisons[] = {
-    {"=", SCRIPT_OP_EQUAL},         {"<>", SCRIPT_OP_NOT_EQUAL}, {"!=", SCRIPT_OP_NOT_EQUAL},
-    {"<=", SCRIPT_OP_LESS_EQUAL},   {"<", SCRIPT_OP_LESS},       {">", SCRIPT_OP_GREATER},
+    {"=", SCRIPT_OP_EQUAL},          {"<>", SCRIPT_OP_NOT_EQUAL},
+    {"!=", SCRIPT_OP_NOT_EQUAL},     {"<=", SCRIPT_OP_LESS_EQUAL},
+    {"<", SCRIPT_OP_LESS},           {">", SCRIPT_OP_GREATER},
     {">=", SCRIPT_OP_GREATER_EQUAL}, {NULL, 0}};
 
 static const struct level *level_at(const struct parser *parser, const struct level *levels)

@@ -215,11 +215,10 @@ int name_write(struct parser *parser, struct script_place place, const char *nam
         return add(parser, name, length, type, SCRIPT_FROM_SET, out);
     }
     enum script_type before = parser->script->variables[*out].type;
-    return before == type
-               ? 0
-               : parser_fail(parser, place,
-                             "%.*s is %s here and %s above: a variable keeps its type",
-                             (int)length, name, type_phrase(type), type_phrase(before));
+    return before == type ? 0
+                          : parser_fail(parser, place,
+                                        "%.*s is %s here and %s above: a variable keeps its type",
+                                        (int)length, name, type_phrase(type), type_phrase(before));
 }
 
 /* ---- functions -------------------------------------------------------- */
@@ -353,7 +352,8 @@ int name_unknown_command(struct parser *parser, struct script_place place, const
     }
     for (size_t i = 0; i < sizeof pgbench_commands / sizeof *pgbench_commands; i++) {
         if (word_is(name, length, pgbench_commands[i].name)) {
-            return parser_fail(parser, place, "pgbench's \\%s is not part of the script language: %s",
+            return parser_fail(parser, place,
+                               "pgbench's \\%s is not part of the script language: %s",
                                pgbench_commands[i].name, pgbench_commands[i].advice);
         }
     }

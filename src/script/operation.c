@@ -153,7 +153,8 @@ static bool check_format(const struct script_expression *e, struct operation_fau
             continue;
         }
         if (piece.kind == FORMAT_WRONG) {
-            return fault_set(fault, text->place, "format() knows %%d, %%0Nd (N from 1 to %d), %%s, "
+            return fault_set(fault, text->place,
+                             "format() knows %%d, %%0Nd (N from 1 to %d), %%s, "
                              "%%x and %%%%, not %.*s",
                              FORMAT_WIDTH_MAX, (int)piece.length, piece.bytes);
         }
@@ -191,8 +192,8 @@ static bool check_range(const struct script_expression *e, struct operation_faul
     }
     if (e->argument_count == 3 && e->arguments[2].op == SCRIPT_OP_CONSTANT) {
         const struct script_expression *last = &e->arguments[2];
-        double parameter = last->type == SCRIPT_INTEGER ? (double)last->constant.integer
-                                                        : last->constant.real;
+        double parameter =
+            last->type == SCRIPT_INTEGER ? (double)last->constant.integer : last->constant.real;
         const char *wrong = operation_parameter_fault(e->op, parameter);
         if (wrong != NULL) {
             return fault_set(fault, last->place, "%s", wrong);

@@ -95,7 +95,8 @@ static int parse_begin(struct parser *parser, struct frame *frame, struct script
                            "\\begin and \\commit");
     }
     if (frame->begin.line != 0 || frame->in_transaction) {
-        return parser_fail(parser, step->place, "a transaction is open here already: \\commit it "
+        return parser_fail(parser, step->place,
+                           "a transaction is open here already: \\commit it "
                            "before the next \\begin");
     }
     frame->begin = step->place;
@@ -192,8 +193,8 @@ static int take_table(struct parser *parser, struct script_step *step)
 static int parse_rows(struct parser *parser, struct frame *frame, struct script_step *step)
 {
     step->kind = SCRIPT_STEP_ROWS;
-    step->chunk = (struct script_expression){
-        .place = step->place, .constant = {.type = VALUE_INTEGER, .integer = 0}};
+    step->chunk = (struct script_expression){.place = step->place,
+                                             .constant = {.type = VALUE_INTEGER, .integer = 0}};
     int rc = check_rows(parser, frame, step);
     if (rc == 0) {
         rc = take_table(parser, step);
@@ -311,8 +312,7 @@ static int parse_meta(struct parser *parser, struct frame *frame, bool *ended)
 
 static int parse_statement(struct parser *parser, struct frame *frame)
 {
-    struct script_step *step =
-        step_add(frame->block, source_place(&parser->source, parser->at));
+    struct script_step *step = step_add(frame->block, source_place(&parser->source, parser->at));
     if (step == NULL) {
         return parser_no_memory(parser);
     }

@@ -36,7 +36,7 @@ struct parser {
     struct error *error;
 };
 
-#define parser_fail(parser, place, ...) \
+#define parser_fail(parser, place, ...)                                                            \
     source_fail(&(parser)->source, (place), (parser)->error, __VA_ARGS__)
 int parser_no_memory(struct parser *parser);
 

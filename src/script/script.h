@@ -37,9 +37,9 @@ struct script_place {
 
 /* Where a variable's value comes from. */
 enum script_origin {
-    SCRIPT_FROM_SET,      /* \set, or AS of \repeat */
-    SCRIPT_FROM_SCALE,    /* a variable of the suite's scale or scenario */
-    SCRIPT_FROM_BUILTIN,  /* row, op, connection, connections */
+    SCRIPT_FROM_SET,     /* \set, or AS of \repeat */
+    SCRIPT_FROM_SCALE,   /* a variable of the suite's scale or scenario */
+    SCRIPT_FROM_BUILTIN, /* row, op, connection, connections */
 };
 
 struct script_variable {

@@ -58,7 +58,8 @@ int source_init(struct source *source, const char *file, const char *bytes, size
     *source = (struct source){
         .file = file, .bytes = bytes, .length = length, .known_place = {.line = 1, .column = 1}};
     if (length >= 2 && (memcmp(bytes, "\xFF\xFE", 2) == 0 || memcmp(bytes, "\xFE\xFF", 2) == 0)) {
-        return source_fail(source, source->known_place, error, "this file is UTF-16: save as UTF-8");
+        return source_fail(source, source->known_place, error,
+                           "this file is UTF-16: save as UTF-8");
     }
     return source_check(source, error);
 }

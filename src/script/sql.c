@@ -12,17 +12,17 @@
 /* One statement while it is read. */
 struct statement {
     struct parser *parser;
-    size_t begin;             /* offset of its first token */
+    size_t begin; /* offset of its first token */
     struct script_place place;
     struct buffer sql;
     uint32_t *parameters;
     uint32_t parameter_count;
-    size_t last, last_end;    /* the last token that is a value or name; empty: none */
-    uint32_t depth;           /* of parentheses */
-    uint32_t words;           /* seen so far */
-    bool create;              /* CREATE, perhaps with TEMP behind it */
-    bool with;                /* WITH: its verb comes at depth 0 */
-    const char *verb;         /* first word, or the verb behind WITH */
+    size_t last, last_end; /* the last token that is a value or name; empty: none */
+    uint32_t depth;        /* of parentheses */
+    uint32_t words;        /* seen so far */
+    bool create;           /* CREATE, perhaps with TEMP behind it */
+    bool with;             /* WITH: its verb comes at depth 0 */
+    const char *verb;      /* first word, or the verb behind WITH */
     size_t verb_length;
 };
 
@@ -93,8 +93,8 @@ int sql_skip(struct parser *parser)
     }
 }
 
-#define statement_fail(statement, offset, ...) \
-    parser_fail((statement)->parser, source_place(&(statement)->parser->source, (offset)), \
+#define statement_fail(statement, offset, ...)                                                     \
+    parser_fail((statement)->parser, source_place(&(statement)->parser->source, (offset)),         \
                 __VA_ARGS__)
 
 static int warn(struct statement *statement, size_t at, size_t length, const char *why)
@@ -109,7 +109,7 @@ static int warn(struct statement *statement, size_t at, size_t length, const cha
     script->warnings = warnings;
     struct buffer text;
     buffer_init(&text);
-    buffer_printf(&text, "%s:%u:%u: %.*s %s", parser->source.file, place.line, place.column,
+    buffer_printf(&text, "%s:%u:%u: %.*s%s", parser->source.file, place.line, place.column,
                   (int)length, parser->source.bytes + at, why);
     char *warning = buffer_take(&text);
     if (warning == NULL) {
@@ -162,7 +162,7 @@ static int take_quoted(struct statement *statement)
     append_raw(statement, begin, at + 1);
     if (open == '\'' && word_is(parser->source.bytes + begin, at + 1 - begin, "'now'")) {
         return warn(statement, begin, 5,
-                    "gives other answers on every run: draw a time with \\set");
+                    " gives other answers on every run: draw a time with \\set");
     }
     return 0;
 }
@@ -212,7 +212,8 @@ static int check_word(struct statement *statement, size_t begin, const char *wor
                                   "semicolons");
         }
     }
-    static const char *const verbs[] = {"select", "values", "insert", "replace", "update", "delete"};
+    static const char *const verbs[] = {"select",  "values", "insert",
+                                        "replace", "update", "delete"};
     for (size_t i = 0; statement->with && statement->depth == 0 && i < 6; i++) {
         if (word_is(word, length, verbs[i])) {
             statement->with = false;
@@ -223,7 +224,7 @@ static int check_word(struct statement *statement, size_t begin, const char *wor
     if (word_is(word, length, "current_timestamp") || word_is(word, length, "current_date") ||
         word_is(word, length, "current_time")) {
         return warn(statement, begin, length,
-                    "gives other answers on every run: draw a time with \\set");
+                    " gives other answers on every run: draw a time with \\set");
     }
     size_t next = parser->at;
     while (is_blank(byte_at(parser, next))) {
@@ -320,8 +321,7 @@ static int take_parameter(struct statement *statement)
     }
     size_t at = begin + 1;
     if (!is_name_start(byte_at(parser, at))) {
-        return statement_fail(statement, begin,
-                              "a parameter is a colon and a name, such as :user");
+        return statement_fail(statement, begin, "a parameter is a colon and a name, such as :user");
     }
     while (is_name_part(byte_at(parser, at))) {
         at++;
@@ -398,9 +398,8 @@ static int take_token(struct statement *statement)
 
 static bool gives_rows(const struct statement *statement)
 {
-    return statement->verb != NULL &&
-           (word_is(statement->verb, statement->verb_length, "select") ||
-            word_is(statement->verb, statement->verb_length, "values"));
+    return statement->verb != NULL && (word_is(statement->verb, statement->verb_length, "select") ||
+                                       word_is(statement->verb, statement->verb_length, "values"));
 }
 
 static int finish(struct statement *statement, bool one, uint32_t *out)
@@ -439,9 +438,8 @@ static int finish(struct statement *statement, bool one, uint32_t *out)
 
 int sql_statement(struct parser *parser, bool one, uint32_t *out)
 {
-    struct statement statement = {.parser = parser,
-                                  .begin = parser->at,
-                                  .place = source_place(&parser->source, parser->at)};
+    struct statement statement = {
+        .parser = parser, .begin = parser->at, .place = source_place(&parser->source, parser->at)};
     buffer_init(&statement.sql);
     int rc = 0;
     while (rc == 0 && byte_at(parser, parser->at) != ';') {

@@ -36,8 +36,7 @@ static int missing(const struct suite_files *files, const char *path, const char
                          "load.sql and one file a script",
                          path);
     }
-    return error_set(error, ERROR_INVALID, "%s: no such file, but %s",
-                     path,
+    return error_set(error, ERROR_INVALID, "%s: no such file, but %s", path,
                      strcmp(name, "schema.sql") == 0 || strcmp(name, "load.sql") == 0
                          ? "every workload has one"
                      : files->folder != NULL ? "suite.json lists it"

@@ -129,8 +129,8 @@ static int read_leaf(struct reader *reader, const json_t *json, uint32_t depth,
     }
     out->op = op;
     if (op == SCRIPT_OP_VARIABLE) {
-        return read_index(reader, json, "variable", "an expression",
-                          reader->script->variable_count, &out->variable);
+        return read_index(reader, json, "variable", "an expression", reader->script->variable_count,
+                          &out->variable);
     }
     return read_arguments(reader, json, depth, out);
 }
@@ -218,8 +218,8 @@ static int read_repeat(struct reader *reader, const json_t *json, uint32_t depth
     return rc != 0 ? rc : read_block(reader, json, depth + 1, in_transaction, &out->body);
 }
 
-static int read_rows(struct reader *reader, const json_t *json, uint32_t depth,
-                     bool in_transaction, struct script_step *out)
+static int read_rows(struct reader *reader, const json_t *json, uint32_t depth, bool in_transaction,
+                     struct script_step *out)
 {
     if (depth > 0 || in_transaction) {
         return bad(reader, "rows stands only at the top, outside of transactions");
@@ -272,10 +272,10 @@ static int read_step(struct reader *reader, const json_t *json, uint32_t depth, 
     switch (kind) {
     case SCRIPT_STEP_SET:
         rc = read_target(reader, json, &out->variable);
-        return rc != 0 ? rc
-                       : read_typed(reader, json, "expression",
-                                    reader->script->variables[out->variable].type,
-                                    &out->expression);
+        return rc != 0
+                   ? rc
+                   : read_typed(reader, json, "expression",
+                                reader->script->variables[out->variable].type, &out->expression);
     case SCRIPT_STEP_STATEMENT:
         return read_index(reader, json, "statement", "a step", reader->script->statement_count,
                           &out->statement);
@@ -340,7 +340,8 @@ static int read_variable(struct reader *reader, const json_t *json, struct scrip
     }
     int known = type_find(type);
     if (origin == 3 || known < 0) {
-        return bad(reader, "variable %.64s has type \"%.40s\" from \"%.40s\"", out->name, type, from);
+        return bad(reader, "variable %.64s has type \"%.40s\" from \"%.40s\"", out->name, type,
+                   from);
     }
     out->origin = (enum script_origin)origin;
     out->type = (enum script_type)known;

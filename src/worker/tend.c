@@ -3,11 +3,12 @@
 #include "core/clock.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 /* How often an end is asked for again, and when it is given up. */
-#define CUT_AGAIN_NS (20 * NS_PER_MS)
+enum { CUT_AGAIN_MS = 20 };
 #define GIVE_UP_NS (2 * NS_PER_S)
 
 void task_opened(struct task *task, struct engine_connection *connection)
@@ -45,16 +46,13 @@ static void *task_main(void *argument)
 }
 
 /* Asks for the end until it comes. False: it does not come. */
-static bool cut_short(struct task *task, pthread_t thread)
+static bool cut_short(struct task *task)
 {
-    uint64_t now = clock_now_ns();
-    uint64_t until = now + GIVE_UP_NS;
-    for (; now < until; now = clock_now_ns()) {
+    uint64_t until = clock_now_ns() + GIVE_UP_NS;
+    while (clock_now_ns() < until) {
         task_cut(task);
-        uint64_t again = now + CUT_AGAIN_NS;
-        struct timespec moment = {.tv_sec = (time_t)(again / NS_PER_S),
-                                  .tv_nsec = (long)(again % NS_PER_S)};
-        if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &moment) == 0) {
+        struct pollfd done = {.fd = task->wake_fd, .events = POLLIN};
+        if (poll(&done, 1, CUT_AGAIN_MS) == 1) {
             return true;
         }
     }
@@ -122,15 +120,13 @@ int tend(struct worker *worker, struct task *task, struct failure *failure)
         return failure_phase(failure, task->phase);
     }
     int status = wait_for_end(worker, task, failure);
-    if (status != 0 && (worker->gone || task->unstoppable || !cut_short(task, thread))) {
+    if (status != 0 && (worker->gone || task->unstoppable || !cut_short(task))) {
         worker->abandoned = true;
         return status;
     }
-    if (status == 0) {
-        pthread_join(thread, NULL);
-        if (task->status != 0) {
-            *failure = task->failure;
-        }
+    pthread_join(thread, NULL);
+    if (status == 0 && task->status != 0) {
+        *failure = task->failure;
         status = task->status;
     }
     close(task->wake_fd);

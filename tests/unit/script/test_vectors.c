@@ -131,8 +131,8 @@ static json_t *run_draw(const struct script *script, const struct script_constan
 {
     struct error error = ERROR_INIT;
     struct stream stream;
-    assert_int_equal(
-        evaluation_init(&stream.evaluation, script, constants, constant_count, &error), 0);
+    assert_int_equal(evaluation_init(&stream.evaluation, script, constants, constant_count, &error),
+                     0);
     stream.evaluation.draw = draw_kind(draw);
     random_init(&stream.random, (uint32_t)number(draw, "seed"),
                 (enum random_purpose)number(draw, "purpose"), (uint32_t)number(draw, "connection"),
@@ -175,7 +175,8 @@ static size_t read_constants(const json_t *object, struct script_constant *out, 
     size_t count = 0;
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)object, name, value) {
+    json_object_foreach((json_t *)object, name, value)
+    {
         assert_true(count < most);
         out[count++] =
             (struct script_constant){.name = (char *)name, .value = json_integer_value(value)};
@@ -215,7 +216,8 @@ static void run_case(json_t *vector, bool write)
     struct script *read = through_json(script, json_object_get(vector, "tree"));
     size_t i;
     json_t *draw;
-    json_array_foreach(json_object_get(vector, "draws"), i, draw) {
+    json_array_foreach(json_object_get(vector, "draws"), i, draw)
+    {
         json_t *operations = run_draw(read, constants, count, draw, load);
         if (write) {
             json_object_set(draw, "expect", operations);
@@ -244,7 +246,8 @@ static void test_vectors(void **state)
     assert_true(json_array_size(cases) > 10);
     size_t i;
     json_t *vector;
-    json_array_foreach(cases, i, vector) {
+    json_array_foreach(cases, i, vector)
+    {
         run_case(vector, write != NULL);
     }
     if (write != NULL) {

@@ -1,0 +1,2 @@
+\set user 7
+SELECT name FROM users WHERE id = $user OR id = @user;

@@ -1,0 +1,2 @@
+\setrandom user 1 100000
+SELECT name FROM users WHERE id = :user;

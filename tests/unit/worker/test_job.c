@@ -1,0 +1,266 @@
+/* Jobs of the wire: good ones are read, every hostile one is refused with the key named. */
+#include "fake_scripts.h"
+
+#include "worker/job.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define COMMON                                                                                     \
+    "'kind':'job','protocol':1,'database':'/x','busy_timeout_ms':5,'settings':[],'variables':{},"  \
+    "'seed':1,"
+#define RUN(scripts, roles, numbers)                                                               \
+    "{" COMMON "'job':'run','scripts':" scripts ",'roles':" roles "," numbers "}"
+#define ROLE "[{'name':'app','connections':2,'scripts':[{'script':0,'weight':3}]}]"
+#define NUMBERS                                                                                    \
+    "'first_connection':0,'connections_total':2,'warmup':{'ns':0},'operations':1,'grace_ns':0,"    \
+    "'max_tries':1,'latency_limit_ns':0"
+#define SCRIPTS "[" FAKE_DRAWING "]"
+#define ROWS                                                                                       \
+    "{'name':'load','kind':'write','operations':1,'variables':[],'statements':[],'steps':["        \
+    "{'step':'rows','table':'t','count':" FAKE_NUMBER(1) ",'chunk':" FAKE_NUMBER(                  \
+        0) ",'steps':[],'place':[1,1]}]}"
+
+static int parse(const char *text, struct job **job, struct error *error)
+{
+    json_t *json = fake_json(text);
+    assert_non_null(json);
+    error_clear(error);
+    int status = job_from_json(json, job, error);
+    json_decref(json);
+    return status;
+}
+
+static void good_ones(void **state)
+{
+    (void)state;
+    struct job *job = NULL;
+    struct error error;
+    assert_int_equal(parse(RUN(SCRIPTS, ROLE, NUMBERS), &job, &error), 0);
+    assert_int_equal(job->kind, JOB_RUN);
+    assert_string_equal(job->database, "/x");
+    assert_int_equal(job->connection_count, 2);
+    assert_int_equal(job->warmup_ns, 0);
+    assert_int_equal(job->warmup_operations, JOB_UNLIMITED);
+    assert_int_equal(job->operations, 1);
+    assert_int_equal(job->duration_ns, JOB_UNLIMITED);
+    assert_int_equal(job->roles[0].shares[0].weight, 3);
+    job_free(job);
+
+    assert_int_equal(parse("{" COMMON "'job':'load','schema':'x','script':" ROWS "}", &job, &error),
+                     0);
+    assert_int_equal(job->kind, JOB_LOAD);
+    assert_int_equal(job->script_count, 1);
+    job_free(job);
+
+    assert_int_equal(
+        parse("{" COMMON "'job':'check','tables':['a','b'],'integrity':'quick'}", &job, &error), 0);
+    assert_int_equal(job->table_count, 2);
+    assert_int_equal(job->integrity, JOB_INTEGRITY_QUICK);
+    job_free(job);
+
+    /* Paths are escaped bytes; unknown keys are ignored; a database may be absent. */
+    assert_int_equal(parse("{'kind':'job','protocol':1,'database':'/\\\\xff\\\\x5cx','new':[],"
+                           "'busy_timeout_ms':5,'settings':[],'variables':{'n':-3},'seed':"
+                           "4294967295,'job':'check','tables':[],'integrity':'none'}",
+                           &job, &error),
+                     0);
+    assert_string_equal(job->database, "/\xff\\x");
+    assert_int_equal(job->seed, UINT32_MAX);
+    assert_int_equal(job->constants[0].value, -3);
+    job_free(job);
+    assert_int_equal(parse("{'kind':'job','protocol':1,'database':null,'busy_timeout_ms':5,"
+                           "'settings':[],'variables':{},'seed':1,'job':'check','tables':[],"
+                           "'integrity':'none'}",
+                           &job, &error),
+                     0);
+    assert_null(job->database);
+    job_free(job);
+}
+
+/* `old` of a good job is replaced by `new`; the message holds `says`. */
+static const struct {
+    const char *old, *new, *says;
+} hostile[] = {
+    {"'protocol':1", "'protocol':2", "version 2"},
+    {"'protocol':1", "'protocol':'x'", "protocol"},
+    {"'protocol':1,", "", "protocol"},
+    {"'job':'run'", "'job':'verify'", "job kind verify is not known to this worker"},
+    {"'job':'run'", "'job':7", "job"},
+    {"'database':'/x'", "'database':7", "database"},
+    {"'database':'/x'", "'database':''", "database"},
+    {"'database':'/x'", "'database':'a\\\\x00b'", "NUL"},
+    {"'busy_timeout_ms':5", "'busy_timeout_ms':-1", "busy_timeout_ms"},
+    {"'busy_timeout_ms':5", "'busy_timeout_ms':2147483648", "busy_timeout_ms"},
+    {"'busy_timeout_ms':5", "'busy_timeout_ms':1.5", "busy_timeout_ms"},
+    {"'seed':1", "'seed':4294967296", "seed"},
+    {"'seed':1", "'seed':null", "seed"},
+    {"'settings':[]", "'settings':{}", "settings"},
+    {"'settings':[]", "'settings':[7]", "settings"},
+    {"'settings':[]", "'settings':[{'name':'a','value':1,'required':true}]", "value"},
+    {"'settings':[]", "'settings':[{'name':'a','value':'1'}]", "required"},
+    {"'settings':[]", "'settings':[{'name':'a;b','value':'1','required':true}]", "'a;b'"},
+    {"'variables':{}", "'variables':[]", "variables"},
+    {"'variables':{}", "'variables':{'n':'x'}", "n"},
+    {"'variables':{}", "'variables':{'n':'9007199254740992'}", "2^53"},
+    {"'variables':{}", "'variables':{'n':1.5}", "n"},
+    {"'scripts':" SCRIPTS, "'scripts':[]", "0 scripts"},
+    {"'scripts':" SCRIPTS, "'scripts':[7]", "script 0"},
+    {"'scripts':" SCRIPTS, "'scripts':[" ROWS "]", "rows"},
+    {"'statement':0", "'statement':1", "script 0"},
+    {"'parameters':[0]", "'parameters':[9]", "script 0"},
+    {ROLE, "[]", "0 roles"},
+    {ROLE, "[null]", "role"},
+    {"'connections':2", "'connections':0", "connections"},
+    {"'connections':2", "'connections':100001", "connections"},
+    {"'connections':2", "'connections':18446744073709551616e0", "connections"},
+    {"[{'script':0,'weight':3}]", "[]", "has 0 scripts"},
+    {"[{'script':0,'weight':3}]", "[{'script':0,'weight':3},{'script':0,'weight':3}]", "2 scripts"},
+    {"'script':0,'weight'", "'script':1,'weight'", "script"},
+    {"'script':0,'weight'", "'script':-1,'weight'", "script"},
+    {"'weight':3", "'weight':0", "weight"},
+    {"'weight':3", "'weight':1000001", "weight"},
+    {"'connections_total':2", "'connections_total':1", "do not fit"},
+    {"'first_connection':0", "'first_connection':1", "do not fit"},
+    {"'first_connection':0", "'first_connection':4294967295", "do not fit"},
+    {"'warmup':{'ns':0}", "'warmup':{}", "exactly one"},
+    {"'warmup':{'ns':0}", "'warmup':{'ns':1,'operations':1}", "exactly one"},
+    {"'warmup':{'ns':0}", "'warmup':null", "warmup"},
+    {"'warmup':{'ns':0}", "'warmup':{'ns':1000000000000001}", "10^15"},
+    {"'operations':1,'grace", "'grace", "exactly one"},
+    {"'operations':1,'grace", "'operations':0,'grace", "operations"},
+    {"'operations':1,'grace", "'operations':1000000000001,'grace", "10^12"},
+    {"'operations':1,'grace", "'operations':1,'duration_ns':1,'grace", "exactly one"},
+    {"'operations':1,'grace", "'duration_ns':0,'grace", "duration_ns"},
+    {"'grace_ns':0", "'grace_ns':'18446744073709551615'", "grace_ns"},
+    {"'max_tries':1", "'max_tries':0", "max_tries"},
+    {"'latency_limit_ns':0", "'latency_limit_ns':{}", "latency_limit_ns"},
+};
+
+static char *replaced(const char *text, const char *old, const char *new)
+{
+    const char *at = strstr(text, old);
+    assert_non_null(at);
+    size_t size = strlen(text) + strlen(new) + 1;
+    char *out = malloc(size);
+    assert_non_null(out);
+    snprintf(out, size, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old));
+    return out;
+}
+
+static void hostile_ones(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
+        char *text = replaced(RUN(SCRIPTS, ROLE, NUMBERS), hostile[i].old, hostile[i].new);
+        struct job *job = NULL;
+        struct error error;
+        if (parse(text, &job, &error) == 0 || job != NULL ||
+            strstr(error.message, hostile[i].says) == NULL) {
+            fail_msg("%s -> %s: '%s'", hostile[i].old, hostile[i].new,
+                     error.code == ERROR_NONE ? "taken" : error.message);
+        }
+        free(text);
+    }
+}
+
+/* Every key that a job needs is missed, one at a time. */
+static void missing_keys(void **state)
+{
+    (void)state;
+    static const char *const optional[] = {"kind", "database", NULL};
+    static const char *const jobs[] = {RUN(SCRIPTS, ROLE, NUMBERS),
+                                       "{" COMMON "'job':'load','schema':'x','script':" ROWS "}",
+                                       "{" COMMON "'job':'check','tables':[],'integrity':'none'}"};
+    for (size_t i = 0; i < 3; i++) {
+        json_t *whole = fake_json(jobs[i]);
+        const char *key = NULL;
+        json_t *value = NULL;
+        json_object_foreach(whole, key, value)
+        {
+            if (strcmp(key, optional[0]) == 0 || strcmp(key, optional[1]) == 0) {
+                continue;
+            }
+            json_t *part = json_copy(whole);
+            json_object_del(part, key);
+            struct job *job = NULL;
+            struct error error = ERROR_INIT;
+            assert_int_not_equal(job_from_json(part, &job, &error), 0);
+            if (strstr(error.message, key) == NULL) {
+                fail_msg("without %s: %s", key, error.message);
+            }
+            json_decref(part);
+        }
+        json_decref(whole);
+    }
+}
+
+/* Every value of a job, at any depth, is put to the proof with values of other types: nothing
+ * may crash (the sanitizers look), and what is taken must be freed whole. */
+static void wrong_types_at_every_depth(json_t *root, json_t *at)
+{
+    static const char *const values[] = {
+        "null", "-1", "1e300", "'x'", "[]", "{}", "true", "[[[]]]", "'18446744073709551615'"};
+    size_t count = json_is_object(at) ? json_object_size(at) : json_array_size(at);
+    for (size_t i = 0; i < count; i++) {
+        const char *key = NULL;
+        json_t *child = NULL;
+        if (json_is_object(at)) {
+            void *iterator = json_object_iter(at);
+            for (size_t k = 0; k < i; k++) {
+                iterator = json_object_iter_next(at, iterator);
+            }
+            key = json_object_iter_key(iterator);
+            child = json_incref(json_object_iter_value(iterator));
+        } else {
+            child = json_incref(json_array_get(at, i));
+        }
+        for (size_t v = 0; v < sizeof(values) / sizeof(values[0]); v++) {
+            char wrapped[64];
+            snprintf(wrapped, sizeof(wrapped), "[%s]", values[v]);
+            json_t *holder = fake_json(wrapped);
+            json_t *value = json_array_get(holder, 0);
+            key != NULL ? json_object_set(at, key, value) : json_array_set(at, i, value);
+            struct job *job = NULL;
+            struct error error = ERROR_INIT;
+            if (job_from_json(root, &job, &error) == 0) {
+                job_free(job);
+            } else {
+                assert_null(job);
+                assert_true(error.message[0] != '\0');
+            }
+            json_decref(holder);
+        }
+        key != NULL ? json_object_set(at, key, child) : json_array_set(at, i, child);
+        wrong_types_at_every_depth(root, child);
+        json_decref(child);
+    }
+}
+
+static void wrong_types(void **state)
+{
+    (void)state;
+    static const char *const jobs[] = {
+        RUN(SCRIPTS, ROLE, NUMBERS), "{" COMMON "'job':'load','schema':'x','script':" ROWS "}",
+        "{" COMMON "'job':'check','tables':['a'],'integrity':'none'}"};
+    for (size_t i = 0; i < 3; i++) {
+        json_t *job = fake_json(jobs[i]);
+        wrong_types_at_every_depth(job, job);
+        json_decref(job);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_ones),
+        cmocka_unit_test(hostile_ones),
+        cmocka_unit_test(missing_keys),
+        cmocka_unit_test(wrong_types),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
