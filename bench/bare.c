@@ -2,11 +2,14 @@
  * What a C programmer would write without pitot: the yardstick of `make bench-harness`.
  *
  *     pitot-bare point LIBRARY DATABASE SECONDS   operations/s of user_by_id, one connection
+ *     pitot-bare thread LIBRARY DATABASE SECONDS  the same on a second thread
  *     pitot-bare load LIBRARY TEMPLATE TARGET     seconds to insert the template's rows anew
  *
- * Both print one JSON line. Nothing is measured inside the loops; `point` looks at the clock
+ * Each prints one JSON line. Nothing is measured inside the loops; `point` looks at the clock
  * every thousand operations. `load` reads all rows into memory first, so that only inserting, the
- * indexes and the final sync are timed.
+ * indexes and the final sync are timed. `thread` is what an application has that does anything
+ * beside its queries, and what a worker must have: with a second thread, the kernel and the C
+ * library lock what a process with one thread need not.
  */
 #include "base/random.h"
 #include "core/clock.h"
@@ -14,6 +17,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -290,16 +294,29 @@ static void load(const char *template, const char *target)
     printf("{\"seconds\": %.4f}\n", (double)(clock_now_ns() - started) / 1e9);
 }
 
+static void *point_main(void *arguments)
+{
+    char **argv = arguments;
+    point(argv[3], atof(argv[4]));
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
+    pthread_t thread;
     if (argc != 5) {
-        fprintf(stderr, "usage: pitot-bare point LIBRARY DATABASE SECONDS\n"
+        fprintf(stderr, "usage: pitot-bare point|thread LIBRARY DATABASE SECONDS\n"
                         "       pitot-bare load LIBRARY TEMPLATE TARGET\n");
         return 2;
     }
     load_library(argv[2]);
     if (strcmp(argv[1], "point") == 0) {
-        point(argv[3], atof(argv[4]));
+        point_main(argv);
+    } else if (strcmp(argv[1], "thread") == 0) {
+        if (pthread_create(&thread, NULL, point_main, argv) != 0) {
+            die("thread", "cannot be started");
+        }
+        pthread_join(thread, NULL);
     } else {
         load(argv[3], argv[4]);
     }
