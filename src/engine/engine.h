@@ -48,7 +48,6 @@ struct engine_config {
     const char *library; /* path, or NULL for a driver without one */
     const struct engine_option *options;
     size_t option_count;
-    uint32_t threads; /* connections that will be open at once; 0: not known yet */
 };
 
 /* Filled by load; strings are owned by the engine and live until unload. */

@@ -59,18 +59,51 @@ static int prepare_transactions(struct engine_connection *connection)
     return code;
 }
 
+/* sqlite3_interrupt() raises a flag that SQLite lowers only when a statement starts while none is
+ * running. Left up, it would end the next statement, and the last close would silently skip its
+ * checkpoint. A transaction that touches nothing lowers it. */
+static void lower_interrupt(struct engine_connection *connection)
+{
+    const struct sqlite_api *api = connection->api;
+    if (connection->db == NULL || connection->transaction[SQLITE_ROLLBACK] == NULL ||
+        !api->get_autocommit(connection->db)) {
+        return;
+    }
+    api->step(connection->transaction[SQLITE_BEGIN_READ]);
+    api->reset(connection->transaction[SQLITE_BEGIN_READ]);
+    api->step(connection->transaction[SQLITE_ROLLBACK]);
+    api->reset(connection->transaction[SQLITE_ROLLBACK]);
+}
+
 static void sqlite_close(struct engine_connection *connection)
 {
     if (connection == NULL) {
         return;
     }
+    lower_interrupt(connection);
     for (int i = 0; i < SQLITE_TRANSACTION_STATEMENTS; i++) {
         connection->api->finalize(connection->transaction[i]);
     }
     int code = connection->api->close(connection->db);
     assert(code == SQLITE_OK); /* BUSY: a statement was not finalized */
     (void)code;
+    atomic_fetch_sub_explicit(&connection->engine->connections, 1, memory_order_relaxed);
     free(connection);
+}
+
+/* A library without mutexes has one global state: two connections at once would corrupt it. */
+static int check_threads(struct engine_connection *connection, struct error *error)
+{
+    struct engine *engine = connection->engine;
+    unsigned others = atomic_fetch_add_explicit(&engine->connections, 1, memory_order_relaxed);
+    if (others > 0 && engine->api.threadsafe() == 0) {
+        return error_set(error, ERROR_ENGINE,
+                         "%s was built with THREADSAFE=0 and cannot serve more than one "
+                         "connection: run it with --threads 1, or name a library built with "
+                         "THREADSAFE=1 or 2",
+                         engine->file);
+    }
+    return 0;
 }
 
 /* The name that makes SQLite open exactly that file: a relative name could be
@@ -96,11 +129,17 @@ static int sqlite_open(struct engine *engine, const char *path, uint32_t busy_ti
     struct engine_connection *connection = calloc(1, sizeof *connection);
     if (name == NULL || connection == NULL) {
         rc = error_set(error, ERROR_MEMORY, "out of memory while %s was opened", path);
+        free(connection);
+        connection = NULL;
         goto out;
     }
     connection->api = api;
+    connection->engine = engine;
     connection->wait.api = api;
     atomic_init(&connection->wait.interrupted, false);
+    if ((rc = check_threads(connection, error)) != 0) {
+        goto out;
+    }
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
     int code = api->open_v2(name, &connection->db, flags, NULL);
     if (code == SQLITE_OK) {
@@ -156,11 +195,16 @@ static enum engine_status sqlite_commit(struct engine_connection *connection)
 
 static enum engine_status sqlite_rollback(struct engine_connection *connection)
 {
-    atomic_store_explicit(&connection->wait.interrupted, false, memory_order_relaxed);
-    if (connection->api->get_autocommit(connection->db)) {
-        return ENGINE_OK; /* none is open: many errors roll back themselves */
+    bool interrupted =
+        atomic_exchange_explicit(&connection->wait.interrupted, false, memory_order_relaxed);
+    enum engine_status status = ENGINE_OK;
+    if (!connection->api->get_autocommit(connection->db)) { /* many errors roll back themselves */
+        status = transaction(connection, SQLITE_ROLLBACK);
     }
-    return transaction(connection, SQLITE_ROLLBACK);
+    if (interrupted) {
+        lower_interrupt(connection);
+    }
+    return status;
 }
 
 static const char *sqlite_error_text(struct engine_connection *connection, int *code)

@@ -15,6 +15,7 @@ enum sqlite_transaction_statement {
 
 struct engine_connection {
     const struct sqlite_api *api;
+    struct engine *engine;
     struct sqlite3 *db;
     struct sqlite_wait wait;
     struct sqlite3_stmt *transaction[SQLITE_TRANSACTION_STATEMENTS];

@@ -198,17 +198,10 @@ static int find_warnings(struct engine *engine, const char *named, struct error 
     return rc != 0 ? no_memory(named, error) : 0;
 }
 
-int sqlite_identify(struct engine *engine, const struct engine_config *config, const char *named,
-                    struct error *error)
+int sqlite_identify(struct engine *engine, const char *named, struct error *error)
 {
     const struct sqlite_api *api = &engine->api;
     struct engine_identity *identity = &engine->identity;
-    if (api->threadsafe() == 0 && config->threads > 1) {
-        return error_set(error, ERROR_ENGINE,
-                         "%s was built with THREADSAFE=0 and cannot serve %u connections: "
-                         "run it with one thread, or name a library built with THREADSAFE=1 or 2",
-                         named, config->threads);
-    }
     int rc = find_options(engine, named, error);
     if (rc != 0) {
         return rc;

@@ -142,7 +142,7 @@ int sqlite_load(const struct engine_config *config, struct engine **out,
     }
     rc = open_library(engine, path, error);
     if (rc == 0) {
-        rc = sqlite_identify(engine, config, path, error);
+        rc = sqlite_identify(engine, path, error);
     }
     if (rc != 0) {
         goto out;

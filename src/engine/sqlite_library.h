@@ -11,6 +11,8 @@
 
 #include "engine/engine.h"
 
+#include <stdatomic.h>
+
 #include <stdint.h>
 
 struct sqlite3;
@@ -100,9 +102,10 @@ struct sqlite_api {
 
 struct engine {
     struct sqlite_api api;
-    void *handle;           /* of dlopen */
-    char *file;             /* where the functions lie */
-    char **compile_options; /* owned, as are their texts */
+    atomic_uint connections; /* open now; more than one needs a library with THREADSAFE not 0 */
+    void *handle;            /* of dlopen */
+    char *file;              /* where the functions lie */
+    char **compile_options;  /* owned, as are their texts */
     size_t compile_option_count;
     char *warnings[4];               /* owned */
     struct engine_identity identity; /* points into the above and the library */
@@ -116,8 +119,7 @@ void sqlite_unload(struct engine *engine);
 /* Fills engine->identity once the functions are known: version, source id, compile
  * options, sync call and warnings; `named` is the real path of the file that was
  * asked for. A library without thread safety is refused for several connections. */
-int sqlite_identify(struct engine *engine, const struct engine_config *config, const char *named,
-                    struct error *error);
+int sqlite_identify(struct engine *engine, const char *named, struct error *error);
 
 /* True for versions (as sqlite3_libversion_number) in which a checkpoint beside a
  * commit can corrupt a WAL database: 3.7.0 to 3.51.2 but 3.44.6 and 3.50.7. */

@@ -110,21 +110,29 @@ static int set_timeout(struct engine_connection *connection, const char *value, 
     return 0;
 }
 
+enum { SWITCH_PATIENCE_MS = 5000 };
+
 /* Switching a file to WAL fails at once, whatever the busy timeout, while another
  * connection does the same: SQLite does not wait where two could wait for each other.
- * Nothing is held here, so it is safe to try again, by the same schedule and for no
- * longer than the timeout. */
+ * Nothing is held here and nothing is measured, so it is safe to try again, by the same schedule,
+ * until the timeout is over, but at least for SWITCH_PATIENCE_MS: with a timeout of 0 the
+ * connections of one run would refuse each other. */
 static enum engine_status exec_patiently(struct engine_connection *connection, const char *sql)
 {
-    uint64_t end = clock_now_ns() + connection->wait.timeout_ms * NS_PER_MS;
-    for (int count = 0;; count++) {
+    uint32_t patience_ms = connection->wait.timeout_ms > SWITCH_PATIENCE_MS
+                               ? connection->wait.timeout_ms
+                               : SWITCH_PATIENCE_MS;
+    uint64_t end = clock_now_ns() + patience_ms * NS_PER_MS;
+    for (uint32_t count = 0;; count++) {
         enum engine_status status = sqlite_exec(connection, sql);
         int primary = connection->code & 0xff;
         bool locked =
             status == ENGINE_BUSY || (status == ENGINE_FAILED && primary == SQLITE_LOCKED);
-        if (!locked || clock_now_ns() >= end || !sqlite_wait_handler(&connection->wait, count)) {
+        uint32_t delay = sqlite_wait_delay(count, patience_ms);
+        if (!locked || delay == 0 || clock_now_ns() >= end || sqlite_interrupted(connection)) {
             return status;
         }
+        connection->api->sleep((int)delay);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -377,6 +378,16 @@ static uint64_t processors(int name)
     return count > 0 ? (uint64_t)count : 0;
 }
 
+/* What the affinity mask leaves to this process. */
+static uint64_t usable_cores(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) {
+        return processors(_SC_NPROCESSORS_ONLN);
+    }
+    return (uint64_t)CPU_COUNT(&set);
+}
+
 void host_read(struct host *host, const char *folder)
 {
     *host = (struct host){.load_average = NAN, .clock_cost_ns = NAN};
@@ -387,7 +398,7 @@ void host_read(struct host *host, const char *folder)
     char *path = realpath(folder, NULL);
 
     host->cpu_model = host_cpu_model(cpuinfo != NULL ? cpuinfo : "", tree_model);
-    host->cores = processors(_SC_NPROCESSORS_CONF);
+    host->cores = usable_cores();
     host->cores_online = processors(_SC_NPROCESSORS_ONLN);
     host->virtual_machine = virtual_machine(cpuinfo != NULL ? cpuinfo : "");
     host->kernel = kernel();

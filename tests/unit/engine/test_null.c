@@ -12,7 +12,7 @@ static struct fixture open_null(void)
 {
     struct fixture fixture;
     const struct engine_identity *identity;
-    const struct engine_config config = {.name = "null", .threads = 1};
+    const struct engine_config config = {.name = "null"};
     assert_int_equal(ops->load(&config, &fixture.engine, &identity, NULL), 0);
     assert_string_equal(identity->version, PITOT_VERSION);
     assert_null(identity->library);

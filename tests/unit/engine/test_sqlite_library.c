@@ -63,20 +63,20 @@ static void fake_source(char *out, size_t size, const char *without, int version
              version_number);
 }
 
-static int load(const char *library, uint32_t threads, struct engine **engine,
+static int load(const char *library, struct engine **engine,
                 const struct engine_identity **identity, struct error *error)
 {
-    const struct engine_config config = {.name = "x", .library = library, .threads = threads};
+    const struct engine_config config = {.name = "x", .library = library};
     *engine = NULL;
     return engine_sqlite.load(&config, engine, identity, error);
 }
 
-static void expect_refused(const char *library, uint32_t threads, const char *const *words)
+static void expect_refused(const char *library, const char *const *words)
 {
     struct engine *engine;
     const struct engine_identity *identity;
     struct error error = ERROR_INIT;
-    assert_int_equal(load(library, threads, &engine, &identity, &error), ERROR_ENGINE);
+    assert_int_equal(load(library, &engine, &identity, &error), ERROR_ENGINE);
     assert_null(engine);
     for (; *words != NULL; words++) {
         if (strstr(error.message, *words) == NULL) {
@@ -92,11 +92,11 @@ static void test_no_library(void **state)
     (void)state;
     struct engine *engine;
     const struct engine_identity *identity;
-    assert_int_equal(load(NULL, 1, &engine, &identity, NULL), ERROR_INVALID);
-    expect_refused("/nowhere/lib.so", 1, WORDS("/nowhere/lib.so", "No such file"));
+    assert_int_equal(load(NULL, &engine, &identity, NULL), ERROR_INVALID);
+    expect_refused("/nowhere/lib.so", WORDS("/nowhere/lib.so", "No such file"));
     char ls[PATH_SIZE];
     assert_non_null(realpath("/bin/ls", ls));
-    expect_refused("/bin/ls", 1, WORDS(ls, "cannot be opened as a library"));
+    expect_refused("/bin/ls", WORDS(ls, "cannot be opened as a library"));
 }
 
 static void test_options(void **state)
@@ -119,9 +119,9 @@ static void test_missing_functions(void **state)
     char library[PATH_SIZE];
     fake_source(source, sizeof source, ",bind_blob,", 3060000);
     compile("one.so", source, "", library);
-    expect_refused(library, 1, WORDS(library, "no function sqlite3_bind_blob:"));
+    expect_refused(library, WORDS(library, "no function sqlite3_bind_blob:"));
     compile("none.so", "int nothing;\n", "", library);
-    expect_refused(library, 1, WORDS(library, "no function sqlite3_libversion (nor"));
+    expect_refused(library, WORDS(library, "no function sqlite3_libversion (nor"));
 }
 
 static void test_threads(void **state)
@@ -133,12 +133,21 @@ static void test_threads(void **state)
     const struct engine_identity *identity;
     fake_source(source, sizeof source, ",", 3060000);
     compile("single.so", source, "", library);
-    expect_refused(library, 2, WORDS(library, "THREADSAFE=0", "2 connections"));
-    assert_int_equal(load(library, 1, &engine, &identity, NULL), 0);
+    assert_int_equal(load(library, &engine, &identity, NULL), 0);
     assert_string_equal(identity->version, "3.60.0");
     assert_null(identity->source_id);
     assert_null(identity->sync_call); /* imports neither */
     assert_int_equal(identity->warning_count, 0);
+    struct engine_connection *first;
+    struct engine_connection *second;
+    struct error error = ERROR_INIT;
+    assert_int_equal(engine_sqlite.open(engine, "/x", 0, false, &first, &error), 0);
+    assert_int_equal(engine_sqlite.open(engine, "/x", 0, false, &second, &error), ERROR_ENGINE);
+    assert_non_null(strstr(error.message, library));
+    assert_non_null(strstr(error.message, "THREADSAFE=0"));
+    engine_sqlite.close(first);
+    assert_int_equal(engine_sqlite.open(engine, "/x", 0, false, &first, NULL), 0);
+    engine_sqlite.close(first);
     engine_sqlite.unload(engine);
 }
 
@@ -162,7 +171,7 @@ static void test_wal_reset_bug(void **state)
     const struct engine_identity *identity;
     fake_source(source, sizeof source, ",", 3040001);
     compile("old.so", source, "", library);
-    assert_int_equal(load(library, 1, &engine, &identity, NULL), 0);
+    assert_int_equal(load(library, &engine, &identity, NULL), 0);
     assert_int_equal(identity->warning_count, 1);
     assert_non_null(strstr(identity->warnings[0], "SQLite 3.40.1 can corrupt"));
     engine_sqlite.unload(engine);
@@ -192,7 +201,7 @@ static void test_sync_call(void **state)
             strcat(source, cases[i].body);
             snprintf(name, sizeof name, "sync-%zu-%zu.so", i, j);
             compile(name, source, hashes[j], library);
-            assert_int_equal(load(library, 1, &engine, &identity, NULL), 0);
+            assert_int_equal(load(library, &engine, &identity, NULL), 0);
             if (cases[i].expected == NULL) {
                 assert_null(identity->sync_call);
             } else {
@@ -213,7 +222,7 @@ static void test_forwarding(void **state)
     const struct engine_identity *identity;
     snprintf(link, sizeof link, "-Wl,--no-as-needed '%s'", real_library[0]);
     compile("forward.so", "int nothing;\n", link, library);
-    assert_int_equal(load(library, 4, &engine, &identity, NULL), 0);
+    assert_int_equal(load(library, &engine, &identity, NULL), 0);
     assert_string_equal(identity->library, real_library[0]);
     assert_true(identity->warning_count >= 1);
     assert_non_null(strstr(identity->warnings[0], "forwards to"));
@@ -222,7 +231,7 @@ static void test_forwarding(void **state)
 
     compile("mixed.so", "const char *sqlite3_errmsg(void *db) { return \"mine\"; }\n", link,
             library);
-    expect_refused(library, 4, WORDS(library, "two libraries", "sqlite3_errmsg", real_library[0]));
+    expect_refused(library, WORDS(library, "two libraries", "sqlite3_errmsg", real_library[0]));
 }
 
 static void test_identity(void **state)
@@ -231,7 +240,7 @@ static void test_identity(void **state)
     for (size_t i = 0; i < real_count; i++) {
         struct engine *engine;
         const struct engine_identity *identity;
-        assert_int_equal(load(real_library[i], 8, &engine, &identity, NULL), 0);
+        assert_int_equal(load(real_library[i], &engine, &identity, NULL), 0);
         assert_string_equal(identity->library, real_library[i]);
         assert_memory_equal(identity->version, "3.", 2);
         assert_non_null(identity->source_id);
