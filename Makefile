@@ -19,10 +19,12 @@ help:
 	@echo 'make bench-harness  measure the harness itself'
 	@echo 'make clean          remove the build folders'
 
+# Quiet, so that the table is not lost behind a hundred lines; warnings and errors still show.
 build:
 	@scripts/setup
-	@cmake --preset release -Wno-dev --log-level=WARNING
-	@cmake --build --preset release
+	@echo 'building pitot (build/)' >&2
+	@cmake --preset release -Wno-dev --log-level=WARNING >/dev/null
+	@cmake --build --preset release -- --quiet
 
 # Status 3 of build-engine-sqlite: no npm; the system's library is measured instead.
 engine-sqlite = scripts/build-engine-sqlite || [ $$? -eq 3 ]

@@ -300,6 +300,9 @@ static int list_engines(const struct registry *registry, bool as_json, int *stat
     }
     if (code == 0) {
         complain_of(&registry->problems);
+        if (registry->problems.count > 0 && *status == STATUS_DONE) {
+            *status = STATUS_USAGE;
+        }
         code = show(registry, entries, as_json, error);
     }
     for (size_t i = 0; i < count; i++) {
@@ -336,10 +339,12 @@ const struct command command_engines = {
     .usage = "engines [OPTION]…",
     .summary = "list the engines, which are ready, and how to get the others",
     .table = &table,
-    .about = "Lists every engine with its version and the library or command that would be "
-             "measured. A ready one is opened and asked for its version. The status is 1 if one "
-             "that is there cannot be opened. Manifests of your own are read from the folders in "
-             "$PITOT_ENGINES, or from ~/.config/pitot/engines.",
+    .about =
+        "Lists every engine with its version and the library or command that would be "
+        "measured. A ready one is opened and asked for its version. The status is 1 if one "
+        "that is there cannot be opened, and 2 if a manifest is wrong. Manifests of your own are "
+        "read from the folders in $PITOT_ENGINES (separated by colons) and from "
+        "$XDG_CONFIG_HOME/pitot/engines (~/.config by default).",
     .examples = "pitot engines\n"
                 "pitot engines --json",
     .run = run,

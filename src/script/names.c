@@ -283,7 +283,7 @@ int name_unknown_function(struct parser *parser, struct script_place place, cons
 static const struct {
     const char *name, *advice;
 } pgbench_commands[] = {
-    {"sleep", "leave the line out: --rate paces operations, and a script has no pause"},
+    {"sleep", "leave the line out: a script is one measured operation and has no pause"},
     {"gset", "end the statement with ; instead: results never flow into variables, so write a "
              "subquery, such as … WHERE id = (SELECT …);"},
     {"aset", "end the statement with ; instead: results never flow into variables, so write a "
