@@ -1,5 +1,6 @@
 #include "base/buffer.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,19 @@
 
 /* What an empty buffer points to; capacity 0 says that nothing may be written. */
 static char nothing[1] = "";
+
+static atomic_ulong failures;
+
+static void fail(struct buffer *buffer)
+{
+    buffer->failed = true;
+    atomic_fetch_add_explicit(&failures, 1, memory_order_relaxed);
+}
+
+unsigned long buffer_failures(void)
+{
+    return atomic_load_explicit(&failures, memory_order_relaxed);
+}
 
 void buffer_init(struct buffer *buffer)
 {
@@ -37,7 +51,7 @@ static bool reserve(struct buffer *buffer, size_t more)
         return false;
     }
     if (more >= SIZE_MAX / 2 - buffer->length) {
-        buffer->failed = true;
+        fail(buffer);
         return false;
     }
     size_t needed = buffer->length + more + 1;
@@ -50,7 +64,7 @@ static bool reserve(struct buffer *buffer, size_t more)
     }
     char *data = realloc(buffer->capacity > 0 ? buffer->data : NULL, capacity);
     if (data == NULL) {
-        buffer->failed = true;
+        fail(buffer);
         return false;
     }
     data[buffer->length] = '\0';
@@ -85,7 +99,7 @@ void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, arguments);
     if (length < 0) {
-        buffer->failed = true;
+        fail(buffer);
     } else if (reserve(buffer, (size_t)length)) {
         vsnprintf(buffer->data + buffer->length, (size_t)length + 1, format, again);
         buffer->length += (size_t)length;

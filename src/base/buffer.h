@@ -29,4 +29,8 @@ void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments
  * empty and usable afterwards. */
 char *buffer_take(struct buffer *buffer);
 
+/* How often a buffer of this process has failed. Whoever makes a text out of many small ones
+ * compares before and after. Any thread. */
+unsigned long buffer_failures(void);
+
 #endif

@@ -14,13 +14,15 @@
  *     text     't' + length + bytes              text     't' + length + bytes
  *     blob     'b' + length + bytes              blob     'b' + length + bytes
  *
- * length is 4 bytes LE. `value` is comparable between languages that have one kind of number;
- * `strict` holds the storage class too and is compared among engines called from C.
+ * length is 4 bytes LE. A NaN is the double 7FF8000000000000. `value` is comparable between
+ * languages that have one kind of number; `strict` holds the storage class too and is compared
+ * among engines called from C.
  *
  * The hash: two 32-bit lanes over the bytes, a = (a ^ byte) * 0x01000193 from 0x811C9DC5 (FNV-1a),
- * b = rotl(b ^ byte, 5) * 0x9E3779B1 from 0x70697430; at the end each lane goes through
- * MurmurHash3's 32-bit finalizer after a ^= length of all bytes (mod 2^32) and b += a (the unfinished a).
- * The digest is a in the high half, b in the low one; written as 16 hex digits.
+ * b = rotl(b ^ byte, 5) * 0x9E3779B1 from 0x70697430, all modulo 2^32. At the end, in this order:
+ * a ^= number of all bytes (mod 2^32), b += a, then each lane goes through MurmurHash3's 32-bit
+ * finalizer (src/base/random.h has it). The digest is a in the high half, b in the low one; written
+ * as 16 hex digits, lower case.
  */
 #ifndef PITOT_BASE_DIGEST_H
 #define PITOT_BASE_DIGEST_H

@@ -113,16 +113,20 @@ int file_sync_folder(const char *path, struct error *error)
     return code;
 }
 
-/* Opens, writes, syncs and closes. The path that messages name is `named`. */
-static int write_file(const char *path, int flags, const char *bytes, size_t length, bool sync,
-                      const char *named, struct error *error)
+/* A new file, synced; messages call it `named`. It has the mode of the file that it replaces. */
+static int write_new(const char *path, const char *bytes, size_t length, const char *named,
+                     struct error *error)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
+    struct stat before;
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_CREAT | O_TRUNC | O_NOFOLLOW, 0666);
     if (fd < 0) {
         return error_errno(error, errno, "cannot open %s to write %s", path, named);
     }
     int code = 0;
-    if (write_all(fd, bytes, length) != 0 || (sync && fsync(fd) != 0)) {
+    if (stat(named, &before) == 0 && fchmod(fd, before.st_mode & 07777) != 0) {
+        code = error_errno(error, errno, "cannot give %s its mode", named);
+    }
+    if (write_all(fd, bytes, length) != 0 || fsync(fd) != 0) {
         code = error_errno(error, errno, "cannot write %s", named);
     }
     if (close(fd) != 0 && code == 0) {
@@ -141,7 +145,7 @@ static int replace_regular(const char *path, const char *bytes, size_t length, s
         code = error_set(error, ERROR_MEMORY, "%s: out of memory while writing it", path);
         goto out;
     }
-    code = write_file(temporary, O_CREAT | O_TRUNC | O_NOFOLLOW, bytes, length, true, path, error);
+    code = write_new(temporary, bytes, length, path, error);
     if (code == 0 && rename(temporary, path) != 0) {
         code = error_errno(error, errno, "cannot rename %s to %s", temporary, path);
     }
@@ -156,6 +160,26 @@ out:
     return code;
 }
 
+/* A device or a pipe, written in place. */
+static int write_pipe(const char *path, const char *bytes, size_t length, struct error *error)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 && errno == ENXIO) {
+        return error_set(error, ERROR_UNAVAILABLE, "%s is a pipe that nobody reads", path);
+    }
+    if (fd < 0) {
+        return error_errno(error, errno, "cannot open %s", path);
+    }
+    int code = 0;
+    if (fcntl(fd, F_SETFL, 0) != 0 || write_all(fd, bytes, length) != 0) {
+        code = error_errno(error, errno, "cannot write %s", path);
+    }
+    if (close(fd) != 0 && code == 0) {
+        code = error_errno(error, errno, "cannot write %s", path);
+    }
+    return code;
+}
+
 int file_replace(const char *path, const char *bytes, size_t length, struct error *error)
 {
     struct stat status;
@@ -167,8 +191,9 @@ int file_replace(const char *path, const char *bytes, size_t length, struct erro
                          path);
     }
     if (!S_ISREG(status.st_mode)) {
-        /* A rename would put a file where /dev/stdout was. */
-        return write_file(path, 0, bytes, length, false, path, error);
+        /* A rename would put a file where /dev/stdout was. Without a reader, opening a pipe would
+         * wait for ever. */
+        return write_pipe(path, bytes, length, error);
     }
     char *real = realpath(path, NULL); /* a link stays, what it names is replaced */
     if (real == NULL) {

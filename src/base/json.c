@@ -16,6 +16,24 @@
 /* The largest integer that every language can hold as a number. */
 #define WIRE_MAX INT64_C(9007199254740991)
 
+/*
+ * jansson takes an allocation that fails for a mistake in the text, or leaves a letter out and
+ * goes on, in reading and in writing. So its allocations are counted here when they fail.
+ */
+static _Thread_local unsigned long failed_allocations;
+
+static void *counted_malloc(size_t size)
+{
+    void *memory = malloc(size);
+    failed_allocations += memory == NULL ? 1 : 0;
+    return memory;
+}
+
+__attribute__((constructor)) static void count_failures(void)
+{
+    json_set_alloc_funcs(counted_malloc, free);
+}
+
 json_t *json_text(const char *bytes)
 {
     struct buffer text;
@@ -265,11 +283,13 @@ int json_parse(const char *bytes, size_t length, const char *where, json_t **out
                struct error *error)
 {
     json_error_t found;
+    unsigned long before = failed_allocations;
     json_t *json = json_loadb(bytes, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &found);
+    if (failed_allocations != before) {
+        json_decref(json);
+        return error_set(error, ERROR_MEMORY, "%s: out of memory while reading JSON", where);
+    }
     if (json == NULL) {
-        if (json_error_code(&found) == json_error_out_of_memory) {
-            return error_set(error, ERROR_MEMORY, "%s: out of memory while reading JSON", where);
-        }
         /* An empty text has no line: both are -1 then. */
         return error_set(error, ERROR_PROTOCOL, "%s:%d:%d: not valid JSON: %s", where,
                          found.line < 1 ? 1 : found.line, found.column < 1 ? 1 : found.column,
@@ -277,6 +297,17 @@ int json_parse(const char *bytes, size_t length, const char *where, json_t **out
     }
     *out = json;
     return 0;
+}
+
+char *json_dump_text(const json_t *json, size_t flags)
+{
+    unsigned long before = failed_allocations;
+    char *text = json_dumps(json, flags);
+    if (failed_allocations != before) {
+        free(text);
+        return NULL;
+    }
+    return text;
 }
 
 /* Waits until a descriptor that does not block takes more. */
@@ -305,7 +336,7 @@ int json_write_line(int fd, const json_t *json, struct error *error)
 {
     /* jansson writes the decimal point of JSON whatever the locale says (a test holds
      * it to that), and escapes line feeds, so one line it is. */
-    char *text = json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY);
+    char *text = json_dump_text(json, JSON_COMPACT | JSON_ENCODE_ANY);
     if (text == NULL) {
         return error_set(error, ERROR_MEMORY, "out of memory while writing a JSON line");
     }

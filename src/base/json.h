@@ -17,6 +17,9 @@ json_t *json_wire_i64(int64_t value);
 /* A finite double; NAN and infinity give null. */
 json_t *json_finite(double value);
 
+/* json_dumps(), but whole or NULL: jansson's leaves words out when memory is short. free() it. */
+char *json_dump_text(const json_t *json, size_t flags);
+
 /* Getters for untrusted objects: `where` names the object in messages. Missing or
  * of another type is ERROR_PROTOCOL. Wire integers are taken in both forms. */
 int json_get_u64(const json_t *object, const char *key, const char *where, uint64_t *out,

@@ -8,6 +8,7 @@
 
 /* A handler has nothing but these to reach: lock-free, so safe inside it. */
 static atomic_int first_signal;
+static atomic_int signal_count;
 static atomic_int read_end = -1;
 static atomic_int write_end = -1;
 
@@ -15,7 +16,7 @@ static void on_signal(int number)
 {
     int saved = errno;
     int none = 0;
-    /* A second signal asks for what is already under way. */
+    atomic_fetch_add(&signal_count, 1);
     if (atomic_compare_exchange_strong(&first_signal, &none, number)) {
         /* The pipe is empty, so the byte fits: a failure cannot happen, and could not be told. */
         ssize_t written = write(atomic_load(&write_end), "!", 1);
@@ -35,10 +36,19 @@ int interrupt_install(struct error *error)
     }
     atomic_store(&write_end, ends[1]);
     atomic_store(&read_end, ends[0]);
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
-    if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0) {
-        return error_errno(error, errno, "cannot install the handlers of SIGINT and SIGTERM");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (sigaction(numbers[i], &action, NULL) != 0) {
+            return error_errno(error, errno, "cannot install the handler of signal %d", numbers[i]);
+        }
+    }
+    /* A file that may grow no further is an error of write(2), not an end without a word. */
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigemptyset(&ignore.sa_mask);
+    if (sigaction(SIGXFSZ, &ignore, NULL) != 0) {
+        return error_errno(error, errno, "cannot ignore SIGXFSZ");
     }
     return 0;
 }
@@ -46,6 +56,11 @@ int interrupt_install(struct error *error)
 int interrupt_signal(void)
 {
     return atomic_load(&first_signal);
+}
+
+bool interrupt_repeated(void)
+{
+    return atomic_load(&signal_count) > 1;
 }
 
 bool interrupt_requested(void)

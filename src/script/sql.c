@@ -180,9 +180,25 @@ static const struct {
     {"release", "write \\begin and \\commit on lines of their own; there are no savepoints"},
 };
 
+/* What would change a timed connection behind the back of what was proved about it. */
+static const struct {
+    const char *word, *advice;
+} behind_the_back[] = {
+    {"pragma", "settings are proved on every connection before the clock starts: --pragma "
+               "NAME=VALUE sets one"},
+    {"attach", "only the copy of the template is measured: put all tables into schema.sql"},
+    {"detach", "only the copy of the template is measured: put all tables into schema.sql"},
+};
+
 static int check_first_word(struct statement *statement, size_t begin, const char *word,
                             size_t length)
 {
+    for (size_t i = 0; i < sizeof behind_the_back / sizeof *behind_the_back; i++) {
+        if (!statement->parser->load && word_is(word, length, behind_the_back[i].word)) {
+            return statement_fail(statement, begin, "%.*s is refused in a script: %s", (int)length,
+                                  word, behind_the_back[i].advice);
+        }
+    }
     for (size_t i = 0; i < sizeof transactions / sizeof *transactions; i++) {
         if (word_is(word, length, transactions[i].word)) {
             return statement_fail(statement, begin,
@@ -407,6 +423,9 @@ static int finish(struct statement *statement, bool one, uint32_t *out)
     struct parser *parser = statement->parser;
     struct script *script = parser->script;
     struct buffer *sql = &statement->sql;
+    if (sql->failed) {
+        return parser_no_memory(parser);
+    }
     if (sql->length == 0) {
         return parser_fail(parser, statement->place, "a ; with no statement before it");
     }

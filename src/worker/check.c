@@ -1,9 +1,9 @@
 /* Counts rows and asks the engine for the integrity of a database. */
 #include "worker/tend.h"
 
-#include "base/buffer.h"
 #include "base/json.h"
 #include "core/clock.h"
+#include "worker/query.h"
 #include "worker/settings.h"
 
 #include <stdlib.h>
@@ -11,13 +11,6 @@
 
 /* Lines of an integrity check that are kept. */
 enum { INTEGRITY_LINES_MAX = 100 };
-
-/* Texts of the first column of what a statement returns. */
-struct texts {
-    char **items;
-    size_t count;
-    size_t max; /* further rows are not kept */
-};
 
 struct check {
     struct task task; /* first, so that one is the other */
@@ -36,34 +29,6 @@ static int no_memory(struct check *check)
     return failure_set(&check->task.failure, "check", ERROR_MEMORY, "out of memory for the check");
 }
 
-static void texts_free(struct texts *texts)
-{
-    for (size_t i = 0; i < texts->count; i++) {
-        free(texts->items[i]);
-    }
-    free(texts->items);
-}
-
-static int texts_add(struct texts *texts, const char *bytes, size_t length)
-{
-    char **items = realloc(texts->items, (texts->count + 1) * sizeof(*items));
-    if (items == NULL) {
-        return ERROR_MEMORY;
-    }
-    texts->items = items;
-    items[texts->count] = strndup(bytes, length);
-    return items[texts->count++] == NULL ? ERROR_MEMORY : 0;
-}
-
-static int take_text(void *context, const struct value *columns, uint32_t count)
-{
-    struct texts *texts = context;
-    if (count < 1 || columns[0].type != VALUE_TEXT || texts->count >= texts->max) {
-        return 0;
-    }
-    return texts_add(texts, columns[0].bytes, columns[0].length);
-}
-
 static int take_integer(void *context, const struct value *columns, uint32_t count)
 {
     uint64_t *out = context;
@@ -73,26 +38,9 @@ static int take_integer(void *context, const struct value *columns, uint32_t cou
     return 0;
 }
 
-/* Runs one query with its rows given to `sink`. */
-static int query(struct check *check, const char *sql, const struct engine_sink *sink)
+static struct query query_of(struct check *check)
 {
-    struct engine_connection *handle = check->task.connection;
-    struct engine_statement *statement = NULL;
-    struct engine_effect effect = {0, 0};
-    enum engine_status status = check->ops->prepare(handle, sql, &statement);
-    if (status == ENGINE_OK) {
-        status = check->ops->run(statement, NULL, 0, false, &effect, sink);
-    }
-    int rc = 0;
-    if (status != ENGINE_OK) {
-        rc = failure_engine(&check->task.failure, "check", check->ops, handle, status,
-                            FAILURE_NOWHERE, FAILURE_NOWHERE);
-        error_prefix(&check->task.failure.error, "%s", sql);
-    }
-    if (statement != NULL) {
-        check->ops->finalize(statement);
-    }
-    return rc;
+    return (struct query){check->ops, check->task.connection, "check", &check->task.failure};
 }
 
 static int list_tables(struct check *check)
@@ -106,12 +54,8 @@ static int list_tables(struct check *check)
     }
     int status = 0;
     if (job->table_count == 0) {
-        const struct engine_sink sink = {take_text, &check->tables};
-        /* By its old name, which every version knows. */
-        status = query(check,
-                       "SELECT name FROM sqlite_master WHERE type = 'table' "
-                       "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
-                       &sink);
+        const struct query query = query_of(check);
+        status = query_tables(&query, &check->tables);
     }
     if (status == 0) {
         check->rows = calloc(check->tables.count + 1, sizeof(*check->rows));
@@ -124,17 +68,12 @@ static int count_rows(struct check *check, size_t index)
 {
     struct buffer sql;
     buffer_init(&sql);
-    buffer_puts(&sql, "SELECT count(*) FROM \"");
-    for (const char *c = check->tables.items[index]; *c != '\0'; c++) {
-        if (*c == '"') {
-            buffer_putc(&sql, '"');
-        }
-        buffer_putc(&sql, *c);
-    }
-    buffer_putc(&sql, '"');
+    buffer_puts(&sql, "SELECT count(*) FROM ");
+    query_quote(&sql, check->tables.items[index]);
     check->rows[index] = UINT64_MAX;
     const struct engine_sink sink = {take_integer, &check->rows[index]};
-    int status = sql.failed ? no_memory(check) : query(check, sql.data, &sink);
+    const struct query query = query_of(check);
+    int status = sql.failed ? no_memory(check) : query_run(&query, sql.data, &sink);
     if (status == 0 && check->rows[index] == UINT64_MAX) {
         status = failure_set(&check->task.failure, "check", ERROR_ENGINE,
                              "%s: expected one integer", sql.data);
@@ -162,16 +101,17 @@ static int check_open(struct check *check)
 /* A check that breaks off has found damage: what the engine says then is its last line. */
 static int check_integrity(struct check *check)
 {
-    const struct engine_sink sink = {take_text, &check->integrity};
+    const struct engine_sink sink = {texts_take, &check->integrity};
+    const struct query query = query_of(check);
     struct failure *failure = &check->task.failure;
     check->integrity.max = INTEGRITY_LINES_MAX;
     if (check->job->integrity == JOB_INTEGRITY_NONE) {
         return 0;
     }
-    int status = query(check,
-                       check->job->integrity == JOB_INTEGRITY_FULL ? "PRAGMA integrity_check"
-                                                                   : "PRAGMA quick_check",
-                       &sink);
+    int status = query_run(&query,
+                           check->job->integrity == JOB_INTEGRITY_FULL ? "PRAGMA integrity_check"
+                                                                       : "PRAGMA quick_check",
+                           &sink);
     if (status != ERROR_ENGINE) {
         return status;
     }

@@ -196,49 +196,70 @@ static int read_load(const json_t *line, struct job *job, struct error *error)
     return job->scripts == NULL ? no_memory(error) : job_read_script(tree, job, true, error);
 }
 
-static int read_integrity(const json_t *line, struct job *job, struct error *error)
+int job_read_texts(const json_t *line, const char *key, size_t max, char ***items, size_t *count,
+                   struct error *error)
 {
-    static const char *const names[] = {"none", "quick", "full"};
-    const char *text = NULL;
-    int status = json_get_string(line, "integrity", "job", &text, error);
+    json_t *list = NULL;
+    int status = json_get_array(line, key, "job", &list, error);
     if (status != 0) {
         return status;
     }
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    size_t size = json_array_size(list);
+    if (size > max) {
+        return error_set(error, ERROR_PROTOCOL, "job: %zu %s, at most %zu are taken", size, key,
+                         max);
+    }
+    *items = calloc(size + 1, sizeof(**items));
+    if (*items == NULL) {
+        return no_memory(error);
+    }
+    for (size_t i = 0; status == 0 && i < size; i++) {
+        const json_t *entry = json_array_get(list, i);
+        if (!json_is_string(entry)) {
+            return error_set(error, ERROR_PROTOCOL, "job: entry %zu of %s is no text", i, key);
+        }
+        status = copy_text(json_string_value(entry), &(*items)[i], error);
+        *count = i + 1;
+    }
+    return status;
+}
+
+int job_read_choice(const json_t *object, const char *key, const char *where,
+                    const char *const *names, size_t count, int *out, struct error *error)
+{
+    const char *text = NULL;
+    int status = json_get_string(object, key, where, &text, error);
+    if (status != 0) {
+        return status;
+    }
+    for (size_t i = 0; i < count; i++) {
         if (strcmp(names[i], text) == 0) {
-            job->integrity = (enum job_integrity)i;
+            *out = (int)i;
             return 0;
         }
     }
-    return error_set(error, ERROR_PROTOCOL, "job: integrity is '%s', must be full, quick or none",
-                     text);
+    struct buffer list;
+    buffer_init(&list);
+    for (size_t i = 0; i < count; i++) {
+        buffer_printf(&list, "%s%s", i == 0 ? "" : i + 1 == count ? " or " : ", ", names[i]);
+    }
+    status =
+        error_set(error, ERROR_PROTOCOL, "%s: %s is '%s', must be %s", where, key, text, list.data);
+    buffer_release(&list);
+    return status;
 }
 
 static int read_check(const json_t *line, struct job *job, struct error *error)
 {
-    json_t *list = NULL;
-    int status = json_get_array(line, "tables", "job", &list, error);
-    if (status != 0) {
-        return status;
+    static const char *const names[] = {"none", "quick", "full"};
+    int integrity = JOB_INTEGRITY_NONE;
+    int status =
+        job_read_texts(line, "tables", JOB_TABLES_MAX, &job->tables, &job->table_count, error);
+    if (status == 0) {
+        status = job_read_choice(line, "integrity", "job", names, 3, &integrity, error);
     }
-    size_t count = json_array_size(list);
-    if (count > JOB_TABLES_MAX) {
-        return error_set(error, ERROR_PROTOCOL, "job: %zu tables, at most %d are taken", count,
-                         JOB_TABLES_MAX);
-    }
-    job->tables = calloc(count + 1, sizeof(*job->tables));
-    if (job->tables == NULL) {
-        return no_memory(error);
-    }
-    for (size_t i = 0; status == 0 && i < count; i++) {
-        const json_t *entry = json_array_get(list, i);
-        if (!json_is_string(entry)) {
-            return error_set(error, ERROR_PROTOCOL, "job: entry %zu of tables is no text", i);
-        }
-        status = copy_text(json_string_value(entry), &job->tables[i], error);
-        job->table_count = i + 1;
-    }
-    return status != 0 ? status : read_integrity(line, job, error);
+    job->integrity = (enum job_integrity)integrity;
+    return status;
 }
 
 static int read_common(const json_t *line, struct job *job, struct error *error)
@@ -267,7 +288,8 @@ static int find_reader(const char *name, enum job_kind *kind, job_reader **reade
         job_reader *reader;
     } kinds[] = {{"load", JOB_LOAD, read_load},
                  {"run", JOB_RUN, job_read_run},
-                 {"check", JOB_CHECK, read_check}};
+                 {"check", JOB_CHECK, read_check},
+                 {"verify", JOB_VERIFY, job_read_verify}};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         if (strcmp(kinds[i].name, name) == 0) {
             *kind = kinds[i].kind;
@@ -342,10 +364,16 @@ void job_free(struct job *job)
     for (size_t i = 0; i < job->table_count; i++) {
         free(job->tables[i]);
     }
+    for (size_t i = 0; i < job->ignore_count; i++) {
+        free(job->ignore[i]);
+    }
     free_roles(job);
+    free(job->ignore);
+    free(job->compare);
     free(job->settings.items);
     free(job->constants);
     free(job->scripts);
+    free(job->reads);
     free(job->tables);
     free(job->schema);
     free(job->database);

@@ -13,8 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum job_kind { JOB_LOAD, JOB_RUN, JOB_CHECK };
+enum job_kind { JOB_LOAD, JOB_RUN, JOB_CHECK, JOB_VERIFY };
 enum job_integrity { JOB_INTEGRITY_NONE, JOB_INTEGRITY_QUICK, JOB_INTEGRITY_FULL };
+enum job_compare { JOB_COMPARE_ORDERED, JOB_COMPARE_SET, JOB_COMPARE_COUNT };
 
 #define JOB_UNLIMITED UINT64_MAX
 
@@ -25,6 +26,10 @@ enum {
     JOB_TABLES_MAX = 100000,
     JOB_WEIGHT_MAX = 1000000, /* the sum of a role's weights stays below 2^34 */
     JOB_TRIES_MAX = 1000000,
+    JOB_VERIFY_TRIES = 10,    /* unless the job says another number */
+    JOB_VERIFY_MAX = 1000000, /* executions of all scripts: their digests fit one line */
+    JOB_IGNORE_MAX = 10000,
+    JOB_DETAIL_ROWS_MAX = 1000,
 };
 #define JOB_OPERATIONS_MAX UINT64_C(1000000000000)
 #define JOB_TIME_MAX_NS UINT64_C(1000000000000000)
@@ -52,6 +57,14 @@ struct job_role {
     uint32_t share_count; /* >= 1 */
 };
 
+/* The one execution that a verify job is to show. */
+struct job_detail {
+    bool wanted;
+    uint32_t script;    /* index into job.scripts */
+    uint32_t operation; /* < job.operations */
+    uint32_t rows;      /* shown at most, of a statement */
+};
+
 struct job {
     enum job_kind kind;
     char *database; /* bytes of the path; NULL: none was named */
@@ -61,7 +74,8 @@ struct job {
     struct script_constant *constants; /* the scale's variables */
     size_t constant_count;
 
-    struct script **scripts; /* run: as listed; load: the load script alone */
+    struct script **scripts; /* run, verify: as listed; load: the load script alone */
+    bool *reads;             /* run, verify: by script; true: its statements must not write */
     uint32_t script_count;
 
     char *schema; /* load */
@@ -70,7 +84,14 @@ struct job {
     size_t table_count;
     enum job_integrity integrity;
 
-    struct job_role *roles; /* run, from here on */
+    enum job_compare *compare; /* verify: one a script */
+    char **ignore;             /* verify: "table.column" */
+    size_t ignore_count;
+    struct job_detail detail; /* verify */
+
+    /* Run, from here on. A verify job has one role of one connection with every script, and
+     * `operations` of each script. */
+    struct job_role *roles;
     uint32_t role_count;
     uint32_t connection_count; /* over all roles, >= 1 */
     uint32_t first_connection;
@@ -90,11 +111,21 @@ struct job {
 int job_from_json(const json_t *line, struct job **out, struct error *error);
 void job_free(struct job *job);
 
-/* Part of job_from_json for `run`; in a file of its own. */
+/* Parts of job_from_json, in files of their own. */
 int job_read_run(const json_t *line, struct job *job, struct error *error);
+int job_read_verify(const json_t *line, struct job *job, struct error *error);
 /* A number within [min, max] under `key`. */
 int job_read_number(const json_t *object, const char *key, const char *where, uint64_t min,
                     uint64_t max, uint64_t *out, struct error *error);
+/* The list `scripts`, at least one. */
+int job_read_scripts(const json_t *line, struct job *job, struct error *error);
+/* A list of at most `max` texts under `key`; *items and *count are the job's from then on, also
+ * when this fails. */
+int job_read_texts(const json_t *line, const char *key, size_t max, char ***items, size_t *count,
+                   struct error *error);
+/* The place of a text under `key` among `count` names. */
+int job_read_choice(const json_t *object, const char *key, const char *where,
+                    const char *const *names, size_t count, int *out, struct error *error);
 /* A compiled script appended to job->scripts, which has room for it. */
 int job_read_script(const json_t *tree, struct job *job, bool load, struct error *error);
 

@@ -11,7 +11,7 @@ static int no_memory(struct error *error)
     return error_set(error, ERROR_MEMORY, "out of memory for the job");
 }
 
-static int read_scripts(const json_t *line, struct job *job, struct error *error)
+int job_read_scripts(const json_t *line, struct job *job, struct error *error)
 {
     json_t *list = NULL;
     int status = json_get_array(line, "scripts", "job", &list, error);
@@ -27,8 +27,21 @@ static int read_scripts(const json_t *line, struct job *job, struct error *error
     if (job->scripts == NULL) {
         return no_memory(error);
     }
+    job->reads = calloc(count, sizeof(*job->reads));
+    if (job->reads == NULL) {
+        return no_memory(error);
+    }
     for (size_t i = 0; status == 0 && i < count; i++) {
-        status = job_read_script(json_array_get(list, i), job, false, error);
+        const json_t *tree = json_array_get(list, i);
+        static const char *const kinds[] = {"write", "read"};
+        int kind = 0;
+        if (json_object_get(tree, "kind") != NULL) {
+            status = job_read_choice(tree, "kind", "job: script", kinds, 2, &kind, error);
+        }
+        job->reads[i] = kind == 1;
+        if (status == 0) {
+            status = job_read_script(tree, job, false, error);
+        }
     }
     return status;
 }
@@ -178,7 +191,7 @@ int job_read_run(const json_t *line, struct job *job, struct error *error)
 {
     json_t *warmup = NULL;
     uint64_t tries = 0;
-    int status = read_scripts(line, job, error);
+    int status = job_read_scripts(line, job, error);
     if (status == 0) {
         status = read_roles(line, job, error);
     }

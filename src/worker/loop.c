@@ -106,6 +106,7 @@ int loop_init(struct loop *loop, const struct job *job, uint32_t role_index, uin
         struct loop_entry *entry = &loop->entries[i];
         entry->index = role->shares[i].script;
         entry->script = job->scripts[entry->index];
+        entry->read = job->reads != NULL && job->reads[entry->index];
         entry->tally = &loop->tallies[i];
         status = make_entry(loop, entry, job, failure);
     }
@@ -158,6 +159,15 @@ static int prepare_entry(struct loop *loop, struct loop_entry *entry, struct fai
             failure->script = entry->index;
             failure->statement = i;
             return ERROR_ENGINE;
+        }
+        if (entry->read && !ops->readonly(entry->statements[i])) {
+            failure_set(failure, "prepare", ERROR_INVALID,
+                        "this statement writes, but suite.json calls %s a read: write \"kind\": "
+                        "\"write\"",
+                        script->name);
+            failure->script = entry->index;
+            failure->statement = i;
+            return ERROR_INVALID;
         }
     }
     return 0;

@@ -24,6 +24,7 @@
 struct loop_entry {
     const struct script *script;
     uint32_t index; /* in the job's scripts */
+    bool read;      /* its statements must not write */
     int op_slot;
     struct evaluation evaluation;
     struct random random;

@@ -11,6 +11,9 @@
  * Acknowledged rows are counted by what the engine has committed, not by outcome: a statement that
  * stands outside a transaction stays written although a later one of its script fails, and the
  * count of rows after the run must agree.
+ *
+ * Everything is compiled twice: without an observer, where its being NULL is known and leaves no
+ * trace in what is timed, and with one.
  */
 #include "worker/operation.h"
 
@@ -18,37 +21,49 @@
 
 #include <stdbool.h>
 
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
 static inline bool is_cut(const struct operation *operation)
 {
     return __builtin_expect(atomic_load_explicit(operation->cut, memory_order_relaxed), 0);
 }
 
 /* One run of a statement; its rows go to the open transaction or are acknowledged at once. */
-static inline enum engine_status run_statement(const struct operation *operation,
+ALWAYS_INLINE enum engine_status run_statement(const struct operation *operation,
                                                const struct evaluation *evaluation,
                                                const struct script_call *call,
                                                struct engine_statement *const *statements,
-                                               uint64_t *written, struct engine_effect *effect)
+                                               uint64_t *written, struct engine_effect *effect,
+                                               const struct operation_observer *observer)
 {
     uint64_t before = effect->rows_changed;
-    enum engine_status status = operation->ops->run(
-        statements[call->statement], evaluation->values + call->first_value, call->value_count,
-        evaluation->script->statements[call->statement].one, effect, NULL);
+    enum engine_status status =
+        operation->ops->run(statements[call->statement], evaluation->values + call->first_value,
+                            call->value_count, evaluation->script->statements[call->statement].one,
+                            effect, observer != NULL ? &observer->sink : NULL);
     if (__builtin_expect(status == ENGINE_OK, 1)) {
         written[call->statement] += effect->rows_changed - before;
+        if (observer != NULL) {
+            observer->ran(observer->sink.context, call, effect->rows_changed - before);
+        }
     }
     return status;
 }
 
 /* All calls once. On failure *statement names the culprit. */
-static enum engine_status try_once(const struct operation *operation,
-                                   const struct evaluation *evaluation,
-                                   struct engine_statement *const *statements, struct tally *tally,
-                                   struct engine_effect *effect, uint32_t *statement)
+ALWAYS_INLINE enum engine_status try_once(const struct operation *operation,
+                                          const struct evaluation *evaluation,
+                                          struct engine_statement *const *statements,
+                                          struct tally *tally, struct engine_effect *effect,
+                                          uint32_t *statement,
+                                          const struct operation_observer *observer)
 {
     uint64_t *written = tally->acknowledged;
     enum engine_status status = ENGINE_OK;
     *effect = (struct engine_effect){0, 0};
+    if (observer != NULL) {
+        observer->begin(observer->sink.context);
+    }
     for (uint32_t i = 0; i < evaluation->call_count; i++) {
         const struct script_call *call = &evaluation->calls[i];
         if (is_cut(operation)) {
@@ -58,7 +73,8 @@ static enum engine_status try_once(const struct operation *operation,
         switch (call->kind) {
         case SCRIPT_CALL_STATEMENT:
             *statement = call->statement;
-            status = run_statement(operation, evaluation, call, statements, written, effect);
+            status =
+                run_statement(operation, evaluation, call, statements, written, effect, observer);
             break;
         case SCRIPT_CALL_BEGIN_READ:
         case SCRIPT_CALL_BEGIN_WRITE:
@@ -104,15 +120,17 @@ static enum outcome roll_back(const struct operation *operation, struct tally *t
     return is_cut(operation) ? OUTCOME_OPEN : failed(operation, tally, FAILURE_NOWHERE);
 }
 
-enum outcome operation_run(const struct operation *operation, const struct evaluation *evaluation,
-                           struct engine_statement *const *statements, struct tally *tally,
-                           struct engine_effect *effect)
+ALWAYS_INLINE enum outcome run_tries(const struct operation *operation,
+                                     const struct evaluation *evaluation,
+                                     struct engine_statement *const *statements,
+                                     struct tally *tally, struct engine_effect *effect,
+                                     const struct operation_observer *observer)
 {
     tally->attempted++;
     for (uint32_t tries = 1;; tries++) {
         uint32_t statement = FAILURE_NOWHERE;
         enum engine_status status =
-            try_once(operation, evaluation, statements, tally, effect, &statement);
+            try_once(operation, evaluation, statements, tally, effect, &statement, observer);
         if (__builtin_expect(status == ENGINE_OK, 1)) {
             return OUTCOME_OK;
         }
@@ -132,4 +150,20 @@ enum outcome operation_run(const struct operation *operation, const struct evalu
         }
         tally->retries++;
     }
+}
+
+enum outcome operation_run(const struct operation *operation, const struct evaluation *evaluation,
+                           struct engine_statement *const *statements, struct tally *tally,
+                           struct engine_effect *effect)
+{
+    return run_tries(operation, evaluation, statements, tally, effect, NULL);
+}
+
+enum outcome operation_observe(const struct operation *operation,
+                               const struct evaluation *evaluation,
+                               struct engine_statement *const *statements, struct tally *tally,
+                               struct engine_effect *effect,
+                               const struct operation_observer *observer)
+{
+    return run_tries(operation, evaluation, statements, tally, effect, observer);
 }

@@ -25,4 +25,20 @@ enum outcome operation_run(const struct operation *operation, const struct evalu
                            struct engine_statement *const *statements, struct tally *tally,
                            struct engine_effect *effect);
 
+/* Sees the answers of an execution: a try begins, its statements give their rows and then are
+ * told to have run to their end. When a statement or a commit does not end well, the try is over,
+ * and what its last statement gave is void; another try may begin. */
+struct operation_observer {
+    void (*begin)(void *context);
+    void (*ran)(void *context, const struct script_call *call, uint64_t rows_changed);
+    struct engine_sink sink; /* takes the rows; its context is everyone's */
+};
+
+/* As operation_run, for answers that are checked: never timed. */
+enum outcome operation_observe(const struct operation *operation,
+                               const struct evaluation *evaluation,
+                               struct engine_statement *const *statements, struct tally *tally,
+                               struct engine_effect *effect,
+                               const struct operation_observer *observer);
+
 #endif

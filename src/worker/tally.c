@@ -146,7 +146,7 @@ int tally_check(const struct tally *tally, const char *script, struct error *err
     return 0;
 }
 
-static json_t *errors_to_json(const struct tally *tally)
+json_t *tally_errors_to_json(const struct tally *tally)
 {
     json_t *list = json_array();
     int status = 0;
@@ -223,7 +223,7 @@ int tally_to_json(const struct tally *tally, json_t *object)
         status |= json_object_set_new(object, outcomes[i], json_wire_u64(tally->outcomes[i]));
     }
     status |= json_object_set_new(object, "acknowledged", acknowledged_to_json(tally));
-    status |= json_object_set_new(object, "errors", errors_to_json(tally));
+    status |= json_object_set_new(object, "errors", tally_errors_to_json(tally));
     status |= json_object_set_new(object, "latency", latency_to_json(&tally->latency));
     return status;
 }

@@ -92,5 +92,7 @@ int tally_check(const struct tally *tally, const char *script, struct error *err
 /* Puts the counts, "acknowledged", "errors" and "latency" of the protocol into an object.
  * Nonzero: out of memory. */
 int tally_to_json(const struct tally *tally, json_t *object);
+/* The list `errors` alone; a new reference, NULL: out of memory. */
+json_t *tally_errors_to_json(const struct tally *tally);
 
 #endif

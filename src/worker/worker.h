@@ -23,6 +23,7 @@ struct worker {
  * Nonzero: `failure` says why there is none; gone and abandoned are to be looked at. */
 int worker_load(struct worker *worker, const struct job *job, struct failure *failure);
 int worker_check(struct worker *worker, const struct job *job, struct failure *failure);
+int worker_verify(struct worker *worker, const struct job *job, struct failure *failure);
 int worker_run(struct worker *worker, const struct job *job, struct failure *failure);
 
 /* Sends a line of the phase `phase`; drops the reference. */

@@ -297,6 +297,16 @@ FROM (SELECT id AS "id:x" FROM orders) WHERE "id:x" = :user;
         self.assertIn("one.sql:1:1:", done.stderr)
         self.assertIn("nonesuch", done.stderr)
 
+    def test_a_read_that_writes(self):
+        for text in ("WITH x AS (SELECT 1) UPDATE users SET plan = 'x' WHERE id = 1;",
+                     "UPDATE\tusers SET plan = 'x' WHERE id = 1;"):
+            with self.subTest(text):
+                self.setUp()
+                self.only(text)
+                done = self.pitot(*self.short(), status=2)
+                self.assertIn("one.sql:1:1:", done.stderr)
+                self.assertIn('"kind": "write"', done.stderr)
+
     def test_arithmetic_that_fails_in_a_run(self):
         self.only("\\set x 1 / (:op % 2)\nSELECT id FROM users WHERE id = :x;\n")
         done = self.pitot(*self.short(), status=None)

@@ -121,6 +121,7 @@ static json_t *capabilities_json(uint32_t capabilities)
     } known[] = {{ENGINE_CAN_THREADS, "threads"},
                  {ENGINE_CAN_LOAD, "load"},
                  {ENGINE_CAN_CHECK, "check"},
+                 {ENGINE_CAN_CHECK, "verify"}, /* both read tables */
                  {ENGINE_COUNTS_WAITING, "counts_waiting"},
                  {ENGINE_HAS_NO_DATABASE, "no_database"}};
     const char *names[sizeof(known) / sizeof(known[0])];
@@ -189,6 +190,9 @@ static int do_job(struct worker *worker, struct failure *failure)
         break;
     case JOB_CHECK:
         status = worker_check(worker, job, failure);
+        break;
+    case JOB_VERIFY:
+        status = worker_verify(worker, job, failure);
         break;
     }
     if (!worker->gone && !worker->abandoned) {

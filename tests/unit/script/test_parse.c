@@ -45,6 +45,8 @@ static const struct mistake mistakes[] = {
     {"END;", "1:1", "write \\commit"},
     {"ROLLBACK;", "1:1", "leave it out"},
     {"SAVEPOINT a;", "1:1", "there are no savepoints"},
+    {"pragma synchronous=off;", "1:1", "--pragma"},
+    {"ATTACH 'x' AS y;", "1:1", "schema.sql"},
     {"RELEASE a;", "1:1", "there are no savepoints"},
     {"\\begin\nSELECT 1;", "1:1", "\\begin has no \\commit"},
     {"SELECT 1;\n\\commit", "2:1", "\\commit without a \\begin"},

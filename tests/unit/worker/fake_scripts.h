@@ -27,9 +27,10 @@ static inline json_t *fake_json(const char *text)
     "{'op':'random','type':'integer','arguments':[" FAKE_NUMBER(1) "," FAKE_NUMBER(                \
         1000000000) "],'place':[1,1]}"
 
-/* One statement with one drawn parameter. */
-#define FAKE_DRAWING                                                                               \
-    "{'name':'drawing','kind':'read','operations':1,"                                              \
+/* One statement with one drawn parameter; `keys` of a verify job. */
+#define FAKE_DRAWING FAKE_COMPARED("")
+#define FAKE_COMPARED(keys)                                                                        \
+    "{" keys "'name':'drawing','kind':'read','operations':1,"                                      \
     "'variables':[{'name':'n','type':'integer','from':'set'}],"                                    \
     "'statements':[{'sql':'s','parameters':[0],'one':false,'place':[1,1]}],"                       \
     "'steps':[{'step':'set','variable':0,'expression':" FAKE_RANDOM ",'place':[1,1]},"             \

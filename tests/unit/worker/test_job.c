@@ -20,6 +20,10 @@
     "'first_connection':0,'connections_total':2,'warmup':{'ns':0},'operations':1,'grace_ns':0,"    \
     "'max_tries':1,'latency_limit_ns':0"
 #define SCRIPTS "[" FAKE_DRAWING "]"
+#define COMPARED "[" FAKE_COMPARED("'compare':'set',") "]"
+#define VERIFY                                                                                     \
+    "{" COMMON "'job':'verify','scripts':" COMPARED ",'operations':1000,'ignore':['a.b'],"         \
+    "'detail':{'script':0,'operation':999,'rows':20}}"
 #define ROWS                                                                                       \
     "{'name':'load','kind':'write','operations':1,'variables':[],'statements':[],'steps':["        \
     "{'step':'rows','table':'t','count':" FAKE_NUMBER(1) ",'chunk':" FAKE_NUMBER(                  \
@@ -63,6 +67,20 @@ static void good_ones(void **state)
     assert_int_equal(job->integrity, JOB_INTEGRITY_QUICK);
     job_free(job);
 
+    assert_int_equal(parse(VERIFY, &job, &error), 0);
+    assert_int_equal(job->kind, JOB_VERIFY);
+    assert_int_equal(job->operations, 1000);
+    assert_int_equal(job->compare[0], JOB_COMPARE_SET);
+    assert_int_equal(job->ignore_count, 1);
+    assert_string_equal(job->ignore[0], "a.b");
+    assert_true(job->detail.wanted);
+    assert_int_equal(job->detail.operation, 999);
+    assert_int_equal(job->detail.rows, 20);
+    assert_int_equal(job->max_tries, 10);
+    assert_int_equal(job->connection_count, 1);
+    assert_int_equal(job->roles[0].share_count, job->script_count);
+    job_free(job);
+
     /* Paths are escaped bytes; unknown keys are ignored; a database may be absent. */
     assert_int_equal(parse("{'kind':'job','protocol':1,'database':'/\\\\xff\\\\x5cx','new':[],"
                            "'busy_timeout_ms':5,'settings':[],'variables':{'n':-3},'seed':"
@@ -89,7 +107,7 @@ static const struct {
     {"'protocol':1", "'protocol':2", "version 2"},
     {"'protocol':1", "'protocol':'x'", "protocol"},
     {"'protocol':1,", "", "protocol"},
-    {"'job':'run'", "'job':'verify'", "job kind verify is not known to this worker"},
+    {"'job':'run'", "'job':'dance'", "job kind dance is not known to this worker"},
     {"'job':'run'", "'job':7", "job"},
     {"'database':'/x'", "'database':7", "database"},
     {"'database':'/x'", "'database':''", "database"},
@@ -152,19 +170,76 @@ static char *replaced(const char *text, const char *old, const char *new)
     return out;
 }
 
+static const struct {
+    const char *old, *new, *says;
+} hostile_verify[] = {
+    {"'compare':'set',", "", "compare"},
+    {"'compare':'set'", "'compare':'sets'", "must be ordered, set or count"},
+    {"'compare':'set'", "'compare':1", "compare"},
+    {"'scripts':" COMPARED, "'scripts':[]", "0 scripts"},
+    {"'scripts':" COMPARED, "'scripts':[" ROWS "]", "rows"},
+    {"'operations':1000,", "'operations':0,", "operations"},
+    {"'operations':1000,", "'operations':1000001,", "operations"},
+    {"'operations':1000,", "'operations':'x',", "operations"},
+    {"'operations':1000,", "'operations':999,", "operation is 999"},
+    {"'operations':1000,", "'operations':1000,'max_tries':0,", "max_tries"},
+    {"'operations':1000,", "'operations':1000,'max_tries':'x',", "max_tries"},
+    {"'ignore':['a.b']", "'ignore':'a.b'", "ignore"},
+    {"'ignore':['a.b']", "'ignore':[7]", "entry 0 of ignore"},
+    {"'ignore':['a.b']", "'ignore':['ab']", "'ab', must be table.column"},
+    {"'ignore':['a.b']", "'ignore':['.b']", "must be table.column"},
+    {"'ignore':['a.b']", "'ignore':['a.']", "must be table.column"},
+    {"'detail':{", "'detail':[],'x':{", "detail"},
+    {"'script':0", "'script':1", "script"},
+    {"'operation':999", "'operation':-1", "operation"},
+    {"'rows':20", "'rows':1001", "rows"},
+    {"'rows':20", "'row':20", "rows"},
+};
+
+static void refuse(const char *job, const char *old, const char *new, const char *says)
+{
+    char *text = replaced(job, old, new);
+    struct job *taken = NULL;
+    struct error error;
+    if (parse(text, &taken, &error) == 0 || taken != NULL || strstr(error.message, says) == NULL) {
+        fail_msg("%s -> %s: '%s'", old, new, error.code == ERROR_NONE ? "taken" : error.message);
+    }
+    free(text);
+}
+
 static void hostile_ones(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
-        char *text = replaced(RUN(SCRIPTS, ROLE, NUMBERS), hostile[i].old, hostile[i].new);
+        refuse(RUN(SCRIPTS, ROLE, NUMBERS), hostile[i].old, hostile[i].new, hostile[i].says);
+    }
+    for (size_t i = 0; i < sizeof(hostile_verify) / sizeof(hostile_verify[0]); i++) {
+        refuse(VERIFY, hostile_verify[i].old, hostile_verify[i].new, hostile_verify[i].says);
+    }
+}
+
+/* Two scripts with as many executions as one may have are too many. */
+static void executions_of_all_scripts(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"500000", "500001"};
+    for (size_t i = 0; i < 2; i++) {
+        char text[4096];
         struct job *job = NULL;
         struct error error;
-        if (parse(text, &job, &error) == 0 || job != NULL ||
-            strstr(error.message, hostile[i].says) == NULL) {
-            fail_msg("%s -> %s: '%s'", hostile[i].old, hostile[i].new,
-                     error.code == ERROR_NONE ? "taken" : error.message);
+        snprintf(text, sizeof(text),
+                 "{" COMMON "'job':'verify','ignore':[],'max_tries':3,'operations':%s,'scripts':["
+                 "%s,%s]}",
+                 cases[i], FAKE_COMPARED("'compare':'set',"), FAKE_COMPARED("'compare':'count',"));
+        assert_int_equal(parse(text, &job, &error), i == 0 ? 0 : ERROR_PROTOCOL);
+        if (i == 0) {
+            assert_false(job->detail.wanted);
+            assert_int_equal(job->max_tries, 3);
+            assert_int_equal(job->compare[1], JOB_COMPARE_COUNT);
+        } else {
+            assert_non_null(strstr(error.message, "500001 operations of each of 2 scripts"));
         }
-        free(text);
+        job_free(job);
     }
 }
 
@@ -172,17 +247,17 @@ static void hostile_ones(void **state)
 static void missing_keys(void **state)
 {
     (void)state;
-    static const char *const optional[] = {"kind", "database", NULL};
-    static const char *const jobs[] = {RUN(SCRIPTS, ROLE, NUMBERS),
-                                       "{" COMMON "'job':'load','schema':'x','script':" ROWS "}",
-                                       "{" COMMON "'job':'check','tables':[],'integrity':'none'}"};
-    for (size_t i = 0; i < 3; i++) {
+    static const char *const jobs[] = {
+        RUN(SCRIPTS, ROLE, NUMBERS), "{" COMMON "'job':'load','schema':'x','script':" ROWS "}",
+        "{" COMMON "'job':'check','tables':[],'integrity':'none'}", VERIFY};
+    for (size_t i = 0; i < 4; i++) {
         json_t *whole = fake_json(jobs[i]);
         const char *key = NULL;
         json_t *value = NULL;
         json_object_foreach(whole, key, value)
         {
-            if (strcmp(key, optional[0]) == 0 || strcmp(key, optional[1]) == 0) {
+            if (strcmp(key, "kind") == 0 || strcmp(key, "database") == 0 ||
+                strcmp(key, "detail") == 0) {
                 continue;
             }
             json_t *part = json_copy(whole);
@@ -246,8 +321,8 @@ static void wrong_types(void **state)
     (void)state;
     static const char *const jobs[] = {
         RUN(SCRIPTS, ROLE, NUMBERS), "{" COMMON "'job':'load','schema':'x','script':" ROWS "}",
-        "{" COMMON "'job':'check','tables':['a'],'integrity':'none'}"};
-    for (size_t i = 0; i < 3; i++) {
+        "{" COMMON "'job':'check','tables':['a'],'integrity':'none'}", VERIFY};
+    for (size_t i = 0; i < 4; i++) {
         json_t *job = fake_json(jobs[i]);
         wrong_types_at_every_depth(job, job);
         json_decref(job);
@@ -259,6 +334,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_ones),
         cmocka_unit_test(hostile_ones),
+        cmocka_unit_test(executions_of_all_scripts),
         cmocka_unit_test(missing_keys),
         cmocka_unit_test(wrong_types),
     };
