@@ -397,7 +397,8 @@ class TestSqlite(Case):
 
     def test_an_engine_that_fails_every_operation(self):
         self.make()
-        twice = script("twice", names(), [statement("INSERT INTO users VALUES (1, 'x')")], [run(0)])
+        twice = script("twice", names(), [statement("INSERT INTO users VALUES (1, 'x')")], [run(0)],
+                       kind="write")
         with self.worker() as worker:
             _, result = self.run_to_result(worker, run_job(self.database, [twice]))
         entry = result["scripts"][0]
