@@ -1,6 +1,6 @@
 # Front door. The work is done by scripts/, CMake (CMakePresets.json) and CTest.
 .DEFAULT_GOAL := help
-.PHONY: help prod test build engines lint format asan tsan bench-harness clean
+.PHONY: help prod test torture build engines lint format asan tsan bench-harness clean
 
 # The words behind `pitot prod`, with the shell's quoting: make prod ARGS="--scale 'small'".
 # $(value …) hands them to the shell as they were given.
@@ -12,7 +12,9 @@ help:
 	@echo 'make test           build with tests and sanitizers, check the sources, run all tests'
 	@echo 'make build          the optimised binaries: build/pitot, build/pitot-worker'
 	@echo 'make engines        build the engine libraries, then list the engines'
-	@echo 'make lint           check format, include directions and data files'
+	@echo 'make torture        end pitot and its workers hundreds of times, in every phase'
+	@echo '                    (about 10 minutes; ARGS="--kills 1000 --seed 7" for more, or again)'
+	@echo 'make lint           check format, include directions and data files; clang-tidy'
 	@echo 'make format         format the C sources'
 	@echo 'make asan           the fast tests with AddressSanitizer and UBSan'
 	@echo 'make tsan           the fast tests with ThreadSanitizer'
@@ -56,6 +58,14 @@ test:
 	done
 	@ctest --preset test
 
+torture:
+	@scripts/setup --tests
+	@cmake --preset test -Wno-dev --log-level=WARNING
+	@cmake --build --preset test --target pitot pitot-worker
+	@PYTHON=/usr/bin/python3; [ -x $$PYTHON ] || PYTHON=python3; \
+	PYTHONDONTWRITEBYTECODE=1 PITOT_BUILD_FOLDER="$$PWD/build-test" \
+	    $$PYTHON tests/torture/torture.py $(value ARGS)
+
 asan tsan:
 	@scripts/setup --tests
 	@cmake --preset $@ -Wno-dev --log-level=WARNING
@@ -67,6 +77,8 @@ lint:
 	@scripts/check-format
 	@scripts/check-includes
 	@scripts/check-files
+	@cmake --preset test -Wno-dev --log-level=WARNING
+	@scripts/check-tidy build-test
 
 format:
 	@scripts/check-format --fix

@@ -147,12 +147,21 @@ const char *text_nearest(const char *word, const char *const *candidates)
     return nearest;
 }
 
+/* Control characters, and those that turn the direction of what follows: they could make a line
+ * read as another. */
+static bool is_unprintable(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C || code == 0x200E ||
+           code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
 void text_printable(struct buffer *out, const char *text, size_t length)
 {
     for (size_t i = 0; i < length;) {
         uint32_t code;
         size_t size = text_character(text + i, length - i, &code);
-        if (size == 0 || code < 0x20 || (code >= 0x7F && code < 0xA0)) {
+        if (size == 0 || is_unprintable(code)) {
             buffer_putc(out, '?');
             i += size == 0 ? 1 : size;
         } else {

@@ -24,10 +24,10 @@ void text_unescape(struct buffer *out, const char *text, size_t length);
 const char *text_nearest(const char *word, const char *const *candidates);
 
 /* Columns that a terminal uses for UTF-8 text (combining 0, East Asian wide 2),
- * independent of the locale; control bytes and invalid bytes count 1. */
+ * independent of the locale; what text_printable() shows as '?' counts 1. */
 size_t text_width(const char *text, size_t length);
-/* Appends text for a terminal or a log: control characters (escape byte, DEL, C1)
- * and invalid bytes become '?'. */
+/* Appends text for a terminal or a log: control characters (escape byte, DEL, C1), those that turn
+ * the direction of writing, and invalid bytes become '?'. */
 void text_printable(struct buffer *out, const char *text, size_t length);
 
 #endif

@@ -243,7 +243,7 @@ static void append_json(struct buffer *out, const struct entry *entries, size_t 
     json_t *root = json_object();
     failed = json_object_set_new(root, "engines", engines) != 0 || failed;
     failed = json_object_set_new(root, "problems", list) != 0 || failed;
-    char *text = failed ? NULL : json_dumps(root, JSON_INDENT(2));
+    char *text = failed ? NULL : json_dump_text(root, JSON_INDENT(2));
     if (text != NULL) {
         buffer_puts(out, text);
         buffer_putc(out, '\n');

@@ -26,10 +26,7 @@ static const struct command command_help_itself = {
 };
 
 static const struct command *const commands[] = {
-    &command_prod,
-    &command_report,
-    &command_engines,
-    &command_help_itself,
+    &command_verify, &command_prod, &command_report, &command_engines, &command_help_itself,
 };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 

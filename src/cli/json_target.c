@@ -1,5 +1,6 @@
 #include "cli/json_target.h"
 
+#include "base/json.h"
 #include "cli/output.h"
 #include "result/json.h"
 
@@ -58,7 +59,7 @@ int json_target_check(const char *file, struct error *error)
 int json_target_print(const struct result *result, struct error *error)
 {
     json_t *json = result_to_json(result);
-    char *text = json != NULL ? json_dumps(json, JSON_COMPACT) : NULL;
+    char *text = json != NULL ? json_dump_text(json, JSON_COMPACT) : NULL;
     int code = 0;
     if (text == NULL) {
         code = error_set(error, ERROR_MEMORY, "out of memory for the result as JSON");

@@ -1,6 +1,7 @@
 #include "cli/prod_options.h"
 
 #include "base/text.h"
+#include "cli/common_options.h"
 #include "core/clock.h"
 
 #include <ctype.h>
@@ -9,32 +10,16 @@
 #include <strings.h>
 
 #define GRACE_MAX_NS (5 * NS_PER_S)
-#define LONGEST_NS (UINT64_C(1000000) * NS_PER_S) /* what units_duration_ns takes */
+#define LONGEST_NS COMMON_OPTION_LONGEST_NS
 
-#define FIELD(name) .offset = offsetof(struct prod_options, name)
+#define FIELD(name) COMMON_OPTION_FIELD(name)
+
+static const char *const checks[] = {"full", "quick", "counts", NULL};
 
 static const struct option options[] = {
-    {.name = "engines",
-     .kind = OPTION_TEXT,
-     FIELD(engines),
-     .argument = "LIST",
-     .help = "Engines, separated by commas, as `pitot engines` names them; NAME=PATH for an own "
-             "library. A comma inside a path is written \"\\,\". Default: the default engines "
-             "that are ready."},
-    {.name = "scale",
-     .kind = OPTION_TEXT,
-     FIELD(scale),
-     .argument = "NAME",
-     .help = "Size of the data: small, medium, large, xlarge, xxlarge (0.1 to 10 GB). "
-             "Default: the first of the workload."},
-    {.name = "threads",
-     .kind = OPTION_COUNT,
-     FIELD(threads),
-     .argument = "N",
-     .min = 1,
-     .max = 10000,
-     .fallback = "4",
-     .help = "Connections, each in a thread of its own, 1 to 10000."},
+    COMMON_OPTION_ENGINES,
+    COMMON_OPTION_SCALE,
+    COMMON_OPTION_THREADS,
     {.name = "duration",
      .kind = OPTION_DURATION,
      FIELD(duration_ns),
@@ -59,22 +44,8 @@ static const struct option options[] = {
      .fallback = "3s",
      .help = "Work before each round that is not measured: a time with its suffix (3s, 500ms), "
              "or a bare number of operations a connection."},
-    {.name = "cache",
-     .kind = OPTION_CACHE_SIZE,
-     FIELD(cache_size),
-     .argument = "N",
-     .fallback = "-65536",
-     .help = "cache_size of every connection, as PRAGMA cache_size takes it: pages, or KiB when "
-             "negative; or with a suffix: 64MiB."},
-    {.name = "timeout",
-     .kind = OPTION_DURATION,
-     FIELD(timeout_ns),
-     .argument = "MS",
-     .max = LONGEST_NS,
-     .bare_ns = NS_PER_MS,
-     .fallback = "15000",
-     .help = "How long a connection waits for a lock before its operation counts as busy, in "
-             "milliseconds; or with a suffix: 15s."},
+    COMMON_OPTION_CACHE,
+    COMMON_OPTION_TIMEOUT,
     {.name = "grace",
      .kind = OPTION_DURATION,
      FIELD(grace_ns),
@@ -100,58 +71,30 @@ static const struct option options[] = {
      .fallback = "10",
      .help = "An operation that takes longer counts as slow, in milliseconds; or with a suffix: "
              "200us."},
-    {.name = "seed",
-     .kind = OPTION_COUNT,
-     FIELD(seed),
-     .argument = "N",
-     .max = UINT32_MAX,
-     .fallback = "1",
-     .help = "Start of all random numbers, 0 to 4294967295: data, parameters, order of engines."},
-    {.name = "pragma",
-     .kind = OPTION_PAIRS,
-     FIELD(pragmas),
-     .argument = "NAME=VALUE",
-     .help = "A setting of every connection, the template included; may be repeated. "
-             "journal_mode=wal and synchronous=normal are set unless given."},
+    COMMON_OPTION_SEED,
+    COMMON_OPTION_PRAGMA,
+    {.name = "check",
+     .kind = OPTION_CHOICE,
+     FIELD(check),
+     .argument = "full|quick|counts",
+     .choices = checks,
+     .help = "What is checked in the copy after each run, outside the measurement: the rows of "
+             "every table, and with full or quick the integrity too. Default: full in the first "
+             "and last round, counts between."},
     {.name = "workload",
      .kind = OPTION_TEXT,
      FIELD(workload),
      .argument = "FOLDER",
      .help = "A workload of your own (schema.sql, load.sql, scripts, suite.json) instead of prod."},
-    {.name = "dir",
-     .kind = OPTION_TEXT,
-     FIELD(dir),
-     .argument = "FOLDER",
-     .help = "Where the databases lie; it is made if missing. "
-             "Default: $BENCH_DATA_DIR, or ./data."},
-    {.name = "fresh",
-     .kind = OPTION_SWITCH,
-     FIELD(fresh),
-     .help = "Build the template anew even if it is there."},
+    COMMON_OPTION_DIR,
+    COMMON_OPTION_FRESH,
     {.name = "keep",
      .kind = OPTION_SWITCH,
      FIELD(keep),
      .help = "Keep the copies that were measured."},
-    {.name = "json",
-     .kind = OPTION_TEXT,
-     FIELD(json),
-     .argument = "FILE",
-     .help = "Write the whole result to FILE as well. With \"-\" it goes to standard output "
-             "instead of the table."},
-    {.name = "quiet",
-     .kind = OPTION_SWITCH,
-     FIELD(quiet),
-     .help = "No progress: only the table, and errors."},
-    {.letter = 'P',
-     .kind = OPTION_DURATION,
-     FIELD(every_ns),
-     .argument = "SECONDS",
-     .min = NS_PER_MS,
-     .max = LONGEST_NS,
-     .bare_ns = NS_PER_S,
-     .fallback = "5",
-     .help = "Least time between progress lines where standard error is no terminal, in seconds; "
-             "or with a suffix: 1m."},
+    COMMON_OPTION_JSON,
+    COMMON_OPTION_QUIET,
+    COMMON_OPTION_EVERY,
     OPTION_HELP_ENTRY,
 };
 
@@ -269,8 +212,8 @@ static int unknown_scale(const struct suite *suite, const char *name, struct err
     return code;
 }
 
-static int choose_scale(const struct suite *suite, const char *name, const struct suite_scale **out,
-                        struct error *error)
+int prod_options_scale(const struct suite *suite, const char *name, const struct suite_scale **out,
+                       struct error *error)
 {
     /* A suite has at least one scale; the first is the default. */
     *out = name != NULL ? suite_find_scale(suite, name) : &suite->scales[0];
@@ -298,6 +241,14 @@ static const char *data_folder_of(const struct prod_options *given)
     return variable != NULL && variable[0] != '\0' ? variable : "data";
 }
 
+static enum plan_check check_of(const struct prod_options *given)
+{
+    return given->check == NULL                 ? PLAN_CHECK_ENDS
+           : strcmp(given->check, "full") == 0  ? PLAN_CHECK_FULL
+           : strcmp(given->check, "quick") == 0 ? PLAN_CHECK_QUICK
+                                                : PLAN_CHECK_COUNTS;
+}
+
 static uint64_t grace_of(const struct prod_options *given)
 {
     if (given->grace_ns != OPTION_ABSENT) {
@@ -306,11 +257,9 @@ static uint64_t grace_of(const struct prod_options *given)
     return given->timeout_ns < GRACE_MAX_NS ? given->timeout_ns : GRACE_MAX_NS;
 }
 
-int prod_options_plan(const struct prod_options *given, const struct suite *suite,
-                      struct plan *plan, struct error *error)
+void prod_options_fill(const struct prod_options *given, struct plan *plan)
 {
     *plan = (struct plan){
-        .suite = suite,
         .data_folder = data_folder_of(given),
         .threads = (uint32_t)given->threads,
         .duration_ns = given->duration_ns,
@@ -325,9 +274,17 @@ int prod_options_plan(const struct prod_options *given, const struct suite *suit
         .rounds = (uint32_t)given->rounds,
         .seed = (uint32_t)given->seed,
         .pragmas = &given->pragmas,
+        .check = check_of(given),
         .fresh = given->fresh,
         .keep = given->keep,
     };
-    int code = choose_scale(suite, given->scale, &plan->scale, error);
+}
+
+int prod_options_plan(const struct prod_options *given, const struct suite *suite,
+                      struct plan *plan, struct error *error)
+{
+    prod_options_fill(given, plan);
+    plan->suite = suite;
+    int code = prod_options_scale(suite, given->scale, &plan->scale, error);
     return code != 0 ? code : choose_scenario(suite, &plan->scenario, error);
 }

@@ -11,6 +11,7 @@ struct prod_options {
     const char *workload; /* NULL: the built-in prod */
     const char *dir;      /* NULL: $BENCH_DATA_DIR, or data */
     const char *json;     /* "-": standard output */
+    const char *check;    /* NULL: full in the first and last round, else counts */
     uint64_t threads, rounds, max_tries, seed;
     uint64_t duration_ns, timeout_ns, latency_limit_ns, every_ns;
     uint64_t grace_ns; /* OPTION_ABSENT: the smaller of timeout and 5 s */
@@ -27,6 +28,11 @@ extern const struct option_table prod_option_table;
  * quotes lose them: 'UTF-16le' becomes UTF-16le. ERROR_INVALID. */
 int prod_options_check(struct prod_options *options, struct error *error);
 
+/* Fills what the options alone say; the plan points into them. */
+void prod_options_fill(const struct prod_options *options, struct plan *plan);
+/* The scale of that name, NULL: the first. ERROR_INVALID: there is none, the nearest is named. */
+int prod_options_scale(const struct suite *suite, const char *name, const struct suite_scale **out,
+                       struct error *error);
 /* Fills the plan except registry and engines; picks scale and scenario out of `suite`. The plan
  * points into options and suite. ERROR_INVALID: no such scale, or not exactly one scenario. */
 int prod_options_plan(const struct prod_options *options, const struct suite *suite,

@@ -12,22 +12,49 @@
 
 enum { FIRST_WAITS_S = 30, LATER_WAITS_S = 2, PATIENCE = 2, POLL_MS = 50 };
 
+static uint64_t real_dirty_bytes(void *context)
+{
+    (void)context;
+    return usage_dirty_bytes();
+}
+
+static uint64_t real_now_ns(void *context)
+{
+    (void)context;
+    return clock_now_ns();
+}
+
+static void real_pause(void *context, uint64_t ns)
+{
+    (void)context;
+    struct pollfd fd = {.fd = interrupt_fd(), .events = POLLIN};
+    poll(&fd, 1, (int)(ns / NS_PER_MS));
+}
+
+void conditions_init_with(struct conditions *conditions, const struct conditions_source *source)
+{
+    conditions->source = *source;
+    conditions->dirty_at_start = source->dirty_bytes(source->context);
+    conditions->timeouts = 0;
+}
+
 void conditions_init(struct conditions *conditions)
 {
-    conditions->dirty_at_start = usage_dirty_bytes();
-    conditions->timeouts = 0;
+    const struct conditions_source source = {real_dirty_bytes, real_now_ns, real_pause, NULL};
+    conditions_init_with(conditions, &source);
 }
 
 bool conditions_settle(struct conditions *conditions, uint64_t *dirty)
 {
+    const struct conditions_source *source = &conditions->source;
     uint64_t patience = conditions->timeouts < PATIENCE ? FIRST_WAITS_S : LATER_WAITS_S;
-    uint64_t until = clock_now_ns() + patience * NS_PER_S;
+    uint64_t until = source->now_ns(source->context) + patience * NS_PER_S;
     *dirty = USAGE_ABSENT;
     if (conditions->dirty_at_start == USAGE_ABSENT) {
         return true;
     }
     for (;;) {
-        uint64_t now_dirty = usage_dirty_bytes();
+        uint64_t now_dirty = source->dirty_bytes(source->context);
         if (now_dirty == USAGE_ABSENT) {
             return true;
         }
@@ -39,12 +66,11 @@ bool conditions_settle(struct conditions *conditions, uint64_t *dirty)
         if (interrupt_requested()) {
             return false;
         }
-        if (clock_now_ns() >= until) {
+        if (source->now_ns(source->context) >= until) {
             conditions->timeouts++;
             return false;
         }
-        struct pollfd fd = {.fd = interrupt_fd(), .events = POLLIN};
-        poll(&fd, 1, POLL_MS);
+        source->pause(source->context, POLL_MS * NS_PER_MS);
     }
 }
 

@@ -11,7 +11,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What the wait looks at; conditions_init() takes the real ones, a test its own. */
+struct conditions_source {
+    uint64_t (*dirty_bytes)(void *context); /* Dirty + Writeback, or USAGE_ABSENT */
+    uint64_t (*now_ns)(void *context);
+    void (*pause)(void *context, uint64_t ns); /* or until a signal asks for the end */
+    void *context;
+};
+
 struct conditions {
+    struct conditions_source source;
     uint64_t dirty_at_start; /* Dirty + Writeback when the command started; USAGE_ABSENT */
     uint32_t timeouts;       /* times that the wait ended without success */
 };
@@ -21,6 +30,8 @@ struct conditions {
 #define CONDITIONS_DIRTY_MAX (16u << 20)
 
 void conditions_init(struct conditions *conditions);
+/* The same with another source. */
+void conditions_init_with(struct conditions *conditions, const struct conditions_source *source);
 
 /* Waits until Dirty + Writeback is low enough, up to 30 s (2 s after two time-outs). False: it
  * never was. `dirty` gets the last excess in bytes. A signal ends the wait. */

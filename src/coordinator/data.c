@@ -132,13 +132,13 @@ static bool is_leftover_json(const char *name)
 
 void data_remove_database(const char *path)
 {
+    char companion[PATH_MAX]; /* not allocated: nothing is to be left when memory is short */
     unlink(path);
     for (size_t i = 0; i < COUNT(companions); i++) {
-        char *companion = result_text("%s%s", path, companions[i]);
-        if (companion != NULL) {
+        int length = snprintf(companion, sizeof companion, "%s%s", path, companions[i]);
+        if (length > 0 && (size_t)length < sizeof companion) {
             unlink(companion);
         }
-        free(companion);
     }
 }
 
@@ -172,6 +172,25 @@ static int check_path(const char *path, struct error *error)
     return 0;
 }
 
+static int too_long(const char *path, size_t length, struct error *error)
+{
+    return error_set(error, ERROR_INVALID,
+                     "the data folder's path is %zu bytes long; at most %d are right, since "
+                     "SQLite opens no database with a longer path: %s",
+                     length, ENGINE_PATH_MAX - NAME_LONGEST, path);
+}
+
+/* Of a folder that is to be made: a path that is too long must not leave half of itself. */
+static int check_length(const char *path, struct error *error)
+{
+    char here[PATH_MAX] = "";
+    if (path[0] != '/' && getcwd(here, sizeof here) == NULL) {
+        return error_errno(error, errno, "the current folder");
+    }
+    size_t length = strlen(path) + (path[0] == '/' ? 0 : strlen(here) + 1);
+    return length > ENGINE_PATH_MAX - NAME_LONGEST ? too_long(path, length, error) : 0;
+}
+
 static int make_if_missing(struct data_folder *folder, const char *path, struct error *error)
 {
     struct stat status;
@@ -193,7 +212,11 @@ static int make_if_missing(struct data_folder *folder, const char *path, struct 
     default:
         return error_errno(error, errno, "the data folder %s", path);
     }
-    int result = file_make_folder(path, error);
+    int result = check_length(path, error);
+    if (result != 0) {
+        return result;
+    }
+    result = file_make_folder(path, error);
     if (result != 0) {
         error_prefix(error, "the data folder");
         return result;
@@ -209,10 +232,7 @@ static int check_folder(const char *path, char *real, struct error *error)
     }
     size_t length = strlen(real);
     if (length > ENGINE_PATH_MAX - NAME_LONGEST) {
-        return error_set(error, ERROR_INVALID,
-                         "the data folder's path is %zu bytes long; at most %d are right, since "
-                         "SQLite opens no database with a longer path: %s",
-                         length, ENGINE_PATH_MAX - NAME_LONGEST, real);
+        return too_long(real, length, error);
     }
     if (faccessat(AT_FDCWD, real, R_OK | W_OK | X_OK, AT_EACCESS) != 0) {
         return error_set(error, ERROR_UNAVAILABLE,

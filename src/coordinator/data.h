@@ -6,6 +6,7 @@
  *     template-WORKLOAD-SCALE-HASH.db  and .json beside it
  *     pitot-build-PID-….db             a template being built   (leftover after a kill)
  *     pitot-run-PID-….db               a copy being measured    (leftover after a kill)
+ *     kept-PID-….db                    a copy that --keep left; never touched again
  *
  * The lock is held while anything of ours is made, used or cleaned in the folder, so every
  * pitot-* file found once it is held is a leftover and is removed.

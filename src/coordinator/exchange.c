@@ -1,12 +1,17 @@
 #include "coordinator/exchange.h"
 
 #include "base/json.h"
+#include "coordinator/interrupt.h"
+#include "coordinator/measurement.h"
 #include "coordinator/run_result.h"
 #include "core/clock.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+
+/* A handler cannot wake the wait for a worker a second time: it is asked so often. */
+#define LOOK_FOR_SIGNAL_NS (100 * NS_PER_MS)
 
 static void pass_progress(struct exchange *exchange, const json_t *line)
 {
@@ -21,6 +26,13 @@ static void pass_progress(struct exchange *exchange, const json_t *line)
     };
     const char *phase = json_string_value(json_object_get(line, "phase"));
     state.phase = phase != NULL ? phase : "";
+    if (strcmp(state.phase, "close") == 0 && !exchange->closing) {
+        /* Closing checkpoints a log of any size: it has a time of its own. */
+        exchange->closing = true;
+        if (exchange->deadline_ns != UINT64_MAX) {
+            exchange->deadline_ns += measurement_headway_ns(exchange->plan);
+        }
+    }
     json_get_u64_or(line, "done", "progress", 0, &done, NULL);
     json_get_u64_or(line, "total", "progress", PROGRESS_UNKNOWN, &state.total, NULL);
     state.done = done;
@@ -64,7 +76,8 @@ static int take(struct exchange *exchange, const char *kind, const json_t *line,
     }
     if (strcmp(got, "error") == 0) {
         run_read_error(exchange->plan, line, exchange->loading, &exchange->script_at_fault, error);
-        return ERROR_ENGINE;
+        /* What it was is in the error: a mistake in a script is no failure of the engine. */
+        return error != NULL ? (int)error->code : ERROR_ENGINE;
     }
     return error_set(error, ERROR_PROTOCOL, "the worker of %s said \"%s\" where %s was due",
                      exchange->engine, got, kind);
@@ -73,6 +86,9 @@ static int take(struct exchange *exchange, const char *kind, const json_t *line,
 static int check_life(const struct exchange *exchange, const char *kind, uint64_t now,
                       struct error *error)
 {
+    if (exchange->until_repeated && interrupt_repeated()) {
+        return error_set(error, ERROR_INTERRUPTED, "ended by a second signal");
+    }
     if (now >= exchange->deadline_ns) {
         return error_set(error, ERROR_TIMEOUT, "the worker of %s gave no %s in time and was ended",
                          exchange->engine, kind);
@@ -81,9 +97,9 @@ static int check_life(const struct exchange *exchange, const char *kind, uint64_
         now - exchange->last_done_ns >= exchange->headway_ns) {
         return error_set(
             error, ERROR_TIMEOUT,
-            "the worker of %s made no headway for %" PRIu64
-            " s while its %s was awaited (its counter stood at %" PRIu64 ") and was ended",
-            exchange->engine, exchange->headway_ns / NS_PER_S, kind, exchange->last_done);
+            "the worker of %s made no headway for %.4g s while its %s was awaited (its counter "
+            "stood at %" PRIu64 ") and was ended",
+            exchange->engine, (double)exchange->headway_ns / 1e9, kind, exchange->last_done);
     }
     return 0;
 }
@@ -105,6 +121,9 @@ int exchange_await(struct exchange *exchange, const char *kind, json_t **line, s
         }
         if (exchange->tick != NULL) {
             until = earlier(until, exchange->tick_at_ns);
+        }
+        if (exchange->until_repeated) {
+            until = earlier(until, clock_now_ns() + LOOK_FOR_SIGNAL_NS);
         }
         json_t *got;
         int status = worker_read(exchange->worker, until, !exchange->uninterruptible, &got, error);

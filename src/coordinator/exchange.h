@@ -20,6 +20,7 @@ struct exchange {
     uint64_t deadline_ns; /* absolute; UINT64_MAX: none */
     bool loading;         /* errors are about load.sql */
     bool uninterruptible;
+    bool until_repeated; /* uninterruptible, but a further signal ends it */
     /* Called at tick_at_ns, then every tick_every_ns. */
     void (*tick)(void *context, uint64_t now_ns);
     void *tick_context;
@@ -28,6 +29,7 @@ struct exchange {
 
     bool script_at_fault; /* out: the error line blames a script */
     /* private */
+    bool closing;
     uint64_t last_done, last_done_ns, last_line_ns, last_line_done;
 };
 

@@ -1,6 +1,7 @@
 /*
- * SIGINT, SIGTERM, SIGHUP (the terminal was closed) or SIGQUIT asked for the end. The handlers (installed by the command line) only set
- * a number and write to a pipe; whoever waits polls interrupt_fd() beside its own.
+ * SIGINT, SIGTERM, SIGHUP (the terminal was closed) or SIGQUIT asked for the end. The handlers
+ * (installed by the command line) only set a number and write to a pipe; whoever waits polls
+ * interrupt_fd() beside its own.
  */
 #ifndef PITOT_COORDINATOR_INTERRUPT_H
 #define PITOT_COORDINATOR_INTERRUPT_H

@@ -1,9 +1,11 @@
 #include "coordinator/job.h"
 
 #include "base/json.h"
+#include "coordinator/answers.h"
 #include "coordinator/settings.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static uint32_t role_connections(const struct plan *plan, const struct suite_role *role)
 {
@@ -89,6 +91,7 @@ static json_t *scripts_json(const struct plan *plan)
         json_t *tree = script_to_json(script->script);
         tree = with(tree, "kind", json_string(script->kind == SUITE_WRITE ? "write" : "read"));
         tree = with(tree, "operations", json_integer(script->operations));
+        tree = with(tree, "compare", json_string(answers_compare_name(script->compare)));
         if (json_array_append_new(array, tree) != 0) {
             json_decref(array);
             return NULL;
@@ -97,13 +100,28 @@ static json_t *scripts_json(const struct plan *plan)
     return array;
 }
 
-static json_t *roles_json(const struct plan *plan)
+static bool role_writes(const struct plan *plan, const struct suite_role *role)
+{
+    for (size_t i = 0; i < role->share_count; i++) {
+        if (plan->suite->scripts[role->shares[i].script].kind == SUITE_WRITE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `writing`: only the write scripts of roles that have any. */
+static json_t *roles_json(const struct plan *plan, bool writing)
 {
     json_t *array = json_array();
     for (size_t i = 0; array != NULL && i < plan->scenario->role_count; i++) {
         const struct suite_role *role = &plan->scenario->roles[i];
         json_t *shares = json_array();
+        bool only_writes = writing && role_writes(plan, role);
         for (size_t k = 0; shares != NULL && k < role->share_count; k++) {
+            if (only_writes && plan->suite->scripts[role->shares[k].script].kind != SUITE_WRITE) {
+                continue;
+            }
             json_t *share = json_pack("{s:I, s:I}", "script", (json_int_t)role->shares[k].script,
                                       "weight", (json_int_t)role->shares[k].weight);
             if (json_array_append_new(shares, share) != 0) {
@@ -122,11 +140,11 @@ static json_t *roles_json(const struct plan *plan)
 }
 
 static json_t *run_with(const struct plan *plan, const char *database, const result_pairs *settings,
-                        json_t *warmup, const char *length_key, uint64_t length)
+                        json_t *roles, json_t *warmup, const char *length_key, uint64_t length)
 {
     json_t *job = common(plan, "run", database, settings);
     job = with(job, "scripts", scripts_json(plan));
-    job = with(job, "roles", roles_json(plan));
+    job = with(job, "roles", roles);
     job = with(job, "first_connection", json_integer(0));
     job = with(job, "connections_total", json_integer(job_connections(plan)));
     job = with(job, "warmup", warmup);
@@ -136,19 +154,74 @@ static json_t *run_with(const struct plan *plan, const char *database, const res
     return with(job, "latency_limit_ns", json_wire_u64(plan->latency_limit_ns));
 }
 
-json_t *job_run(const struct plan *plan, const char *database, const result_pairs *settings)
+json_t *job_run(const struct plan *plan, const char *database, const result_pairs *settings,
+                uint32_t seed)
 {
     json_t *warmup = plan->warmup_ns != RESULT_ABSENT
                          ? json_pack("{s:o}", "ns", json_wire_u64(plan->warmup_ns))
                          : json_pack("{s:o}", "operations", json_wire_u64(plan->warmup_operations));
     bool timed = plan->duration_ns != RESULT_ABSENT;
-    return run_with(plan, database, settings, warmup, timed ? "duration_ns" : "operations",
-                    timed ? plan->duration_ns : plan->operations);
+    json_t *job = run_with(plan, database, settings, roles_json(plan, false), warmup,
+                           timed ? "duration_ns" : "operations",
+                           timed ? plan->duration_ns : plan->operations);
+    return with(job, "seed", json_integer(seed));
 }
 
 json_t *job_preflight(const struct plan *plan, const char *database, const result_pairs *settings)
 {
-    return run_with(plan, database, settings, json_pack("{s:i}", "operations", 0), "operations", 1);
+    return run_with(plan, database, settings, roles_json(plan, false),
+                    json_pack("{s:i}", "operations", 0), "operations", 1);
+}
+
+json_t *job_settings(const struct plan *plan, const char *database, const result_pairs *settings,
+                     uint32_t writes)
+{
+    return run_with(plan, database, settings, roles_json(plan, true),
+                    json_pack("{s:I}", "operations", (json_int_t)writes), "operations", 1);
+}
+
+/* Columns that no digest holds, each once. */
+static json_t *ignored_json(const struct suite *suite)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < suite->script_count; i++) {
+        for (size_t k = 0; array != NULL && k < suite->scripts[i].ignore_count; k++) {
+            const char *column = suite->scripts[i].ignore[k];
+            bool there = false;
+            for (size_t n = 0; n < json_array_size(array); n++) {
+                there = there || strcmp(json_string_value(json_array_get(array, n)), column) == 0;
+            }
+            if (!there && json_array_append_new(array, json_string(column)) != 0) {
+                json_decref(array);
+                array = NULL;
+            }
+        }
+    }
+    return array;
+}
+
+json_t *job_verify(const struct plan *plan, const char *database, const result_pairs *settings,
+                   uint32_t operations, const struct job_detail *detail)
+{
+    json_t *job = common(plan, "verify", database, settings);
+    job = with(job, "scripts", scripts_json(plan));
+    job = with(job, "operations", json_integer(operations));
+    job = with(job, "max_tries", json_integer(plan->max_tries));
+    job = with(job, "ignore", ignored_json(plan->suite));
+    if (detail != NULL) {
+        job = with(job, "detail",
+                   json_pack("{s:I, s:I, s:I}", "script", (json_int_t)detail->script, "operation",
+                             (json_int_t)detail->operation, "rows", (json_int_t)detail->rows));
+    }
+    return job;
+}
+
+json_t *job_check(const struct plan *plan, const char *database, const result_pairs *settings,
+                  const char *kind)
+{
+    json_t *job = common(plan, "check", database, settings);
+    job = with(job, "tables", json_array());
+    return with(job, "integrity", json_string(strcmp(kind, "counts") == 0 ? "none" : kind));
 }
 
 json_t *job_go(uint64_t at_ns)

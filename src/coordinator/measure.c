@@ -29,7 +29,7 @@ static int fill_pairs(result_pairs *out, const char *name, char *value, struct e
     return 0;
 }
 
-static int fill_plan(const struct plan *plan, struct result_plan *out, struct error *error)
+static int fill_suite(const struct plan *plan, struct result_plan *out, struct error *error)
 {
     size_t count = 0;
     struct script_constant *variables =
@@ -39,6 +39,19 @@ static int fill_plan(const struct plan *plan, struct result_plan *out, struct er
     out->suite_hash = result_text("%016" PRIx64, plan->suite->hash);
     out->scale = copy(plan->scale->name);
     out->scenario = copy(plan->scenario->name);
+    int status = variables != NULL && out->suite && out->suite_hash && out->scale && out->scenario
+                     ? 0
+                     : error_set(error, ERROR_MEMORY, "out of memory");
+    for (size_t i = 0; i < count && status == 0; i++) {
+        status = fill_pairs(&out->variables, variables[i].name,
+                            result_text("%" PRId64, variables[i].value), error);
+    }
+    free(variables);
+    return status;
+}
+
+static int fill_plan(const struct plan *plan, struct result_plan *out, struct error *error)
+{
     out->threads = plan->threads;
     out->duration_ns = plan->duration_ns;
     out->operations = plan->operations;
@@ -51,14 +64,7 @@ static int fill_plan(const struct plan *plan, struct result_plan *out, struct er
     out->max_tries = plan->max_tries;
     out->rounds = plan->rounds;
     out->seed = plan->seed;
-    int status = variables != NULL && out->suite && out->suite_hash && out->scale && out->scenario
-                     ? 0
-                     : error_set(error, ERROR_MEMORY, "out of memory");
-    for (size_t i = 0; i < count && status == 0; i++) {
-        status = fill_pairs(&out->variables, variables[i].name,
-                            result_text("%" PRId64, variables[i].value), error);
-    }
-    free(variables);
+    int status = plan->suite != NULL ? fill_suite(plan, out, error) : 0;
     return status == 0 ? settings_of_plan(plan, NULL, &out->settings, error) : status;
 }
 
@@ -103,7 +109,7 @@ static int fill_engines(struct measurement *m, struct error *error)
 
 /* ---- the sequence ------------------------------------------------------------------------ */
 
-static size_t count_alive(const struct measurement *m)
+size_t measurement_count_alive(const struct measurement *m)
 {
     size_t count = 0;
     for (size_t i = 0; i < m->plan->engines->count; i++) {
@@ -113,7 +119,7 @@ static size_t count_alive(const struct measurement *m)
 }
 
 /* Nothing can be measured: the first failure is the reason. */
-static int none_left(const struct measurement *m, struct error *error)
+int measurement_none_left(const struct measurement *m, struct error *error)
 {
     for (size_t i = 0; i < m->result->engines.count; i++) {
         if (m->result->engines.items[i].error != NULL) {
@@ -124,7 +130,7 @@ static int none_left(const struct measurement *m, struct error *error)
     return error_set(error, ERROR_UNAVAILABLE, "no engine is left");
 }
 
-static bool any_database(const struct plan *plan)
+bool measurement_any_database(const struct plan *plan)
 {
     for (size_t i = 0; i < plan->engines->count; i++) {
         if (!plan->engines->items[i].manifest->no_database) {
@@ -150,7 +156,7 @@ static int rounds(struct measurement *m, struct error *error)
                 status = error_set(error, ERROR_INTERRUPTED, "ended by a signal");
             }
         }
-        if (status == 0 && count_alive(m) == 0) {
+        if (status == 0 && measurement_count_alive(m) == 0) {
             break; /* what each engine died of is in the result */
         }
     }
@@ -167,7 +173,9 @@ static void judge(struct measurement *m)
             const char *status = engine->runs.items[k].status;
             whole = whole && status != NULL && strcmp(status, "ok") == 0;
         }
-        if (engine->status == NULL || strcmp(engine->status, "failed") != 0) {
+        bool failed = engine->status != NULL && strcmp(engine->status, "failed") == 0;
+        bool differs = engine->status != NULL && strcmp(engine->status, "differs") == 0;
+        if (!failed && !(differs && whole)) {
             free(engine->status);
             engine->status = strdup(whole ? "ok" : "partial");
         }
@@ -177,17 +185,26 @@ static void judge(struct measurement *m)
 static int sequence(struct measurement *m, struct error *error)
 {
     int status = measurement_identify(m, error);
-    if (status == 0 && count_alive(m) == 0) {
-        status = none_left(m, error);
+    if (status == 0 && measurement_count_alive(m) == 0) {
+        status = measurement_none_left(m, error);
     }
-    if (status == 0 && any_database(m->plan)) {
+    if (status == 0 && measurement_any_database(m->plan)) {
         status = measurement_template(m, error);
+    }
+    if (status == 0 && m->has_template) {
+        status = measurement_count_template(m, error);
     }
     if (status == 0) {
         status = measurement_preflight(m, error);
     }
-    if (status == 0 && count_alive(m) == 0) {
-        status = none_left(m, error);
+    if (status == 0 && measurement_count_alive(m) == 0) {
+        status = measurement_none_left(m, error);
+    }
+    if (status == 0) {
+        status = measurement_answers(m, error);
+    }
+    if (status == 0 && measurement_count_alive(m) == 0) {
+        status = measurement_none_left(m, error);
     }
     if (status == 0) {
         status = rounds(m, error);
@@ -195,38 +212,54 @@ static int sequence(struct measurement *m, struct error *error)
     return status;
 }
 
+int measurement_begin(struct measurement *m, struct error *error)
+{
+    m->alive = calloc(m->plan->engines->count, sizeof *m->alive);
+    if (m->alive == NULL) {
+        return error_set(error, ERROR_MEMORY, "out of memory");
+    }
+    int status = data_open(&m->folder, m->plan->data_folder, m->progress, error);
+    if (status != 0) {
+        free(m->alive);
+        return status;
+    }
+    conditions_init(&m->conditions);
+    fill_host(m->folder.path, &m->result->host);
+    status = fill_plan(m->plan, &m->result->plan, error);
+    if (status == 0) {
+        status = fill_engines(m, error);
+    }
+    if (status != 0) {
+        measurement_end(m);
+    }
+    return status;
+}
+
+void measurement_end(struct measurement *m)
+{
+    if (m->has_template) {
+        template_release(&m->template);
+    }
+    row_counts_release(&m->rows);
+    data_close(&m->folder);
+    free(m->alive);
+}
+
 int measure(const struct plan *plan, const struct progress *progress, struct result *result,
             struct error *error)
 {
     struct measurement m = {.plan = plan, .progress = progress, .result = result};
-    m.alive = calloc(plan->engines->count, sizeof *m.alive);
-    if (m.alive == NULL) {
-        return error_set(error, ERROR_MEMORY, "out of memory");
-    }
-    int status = data_open(&m.folder, plan->data_folder, progress, error);
+    int status = measurement_begin(&m, error);
     if (status != 0) {
-        free(m.alive);
         return status;
     }
-    conditions_init(&m.conditions);
-    fill_host(m.folder.path, &result->host);
-    status = fill_plan(plan, &result->plan, error);
-    if (status == 0) {
-        status = fill_engines(&m, error);
+    status = sequence(&m, error);
+    judge(&m);
+    result->partial = status != 0;
+    struct error late = ERROR_INIT;
+    if (measurement_warn(&m, &late) != 0 && status == 0) {
+        status = error_set(error, late.code, "%s", late.message);
     }
-    if (status == 0) {
-        status = sequence(&m, error);
-        judge(&m);
-        result->partial = status != 0;
-        struct error late = ERROR_INIT;
-        if (measurement_warn(&m, &late) != 0 && status == 0) {
-            status = error_set(error, late.code, "%s", late.message);
-        }
-    }
-    if (m.has_template) {
-        template_release(&m.template);
-    }
-    data_close(&m.folder);
-    free(m.alive);
+    measurement_end(&m);
     return status;
 }

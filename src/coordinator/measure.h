@@ -7,6 +7,14 @@
 #include "result/result.h"
 #include "script/suite.h"
 
+/* What is checked in the copy after each run. */
+enum plan_check {
+    PLAN_CHECK_ENDS, /* full in the first and last round, else counts */
+    PLAN_CHECK_FULL,
+    PLAN_CHECK_QUICK,
+    PLAN_CHECK_COUNTS,
+};
+
 struct plan {
     const struct suite *suite;
     const struct suite_scale *scale;
@@ -27,6 +35,7 @@ struct plan {
     uint32_t rounds;
     uint32_t seed;
     const result_pairs *pragmas; /* --pragma */
+    enum plan_check check;
     bool fresh, keep;
 };
 

@@ -2,6 +2,7 @@
 #ifndef PITOT_COORDINATOR_MEASUREMENT_H
 #define PITOT_COORDINATOR_MEASUREMENT_H
 
+#include "coordinator/check.h"
 #include "coordinator/conditions.h"
 #include "coordinator/data.h"
 #include "coordinator/measure.h"
@@ -21,6 +22,7 @@ struct measurement {
     struct data_folder folder;
     struct template_file template;
     bool has_template;
+    row_counts rows; /* of every table of the template */
     struct conditions conditions;
     bool *alive; /* by engine of the result */
 };
@@ -30,6 +32,16 @@ static inline uint64_t measurement_headway_ns(const struct plan *plan)
     return (uint64_t)plan->busy_timeout_ms * 1000000 + HEADWAY_BEYOND_BUSY_NS;
 }
 
+/* Opens the data folder and fills host, plan (without what it does not name) and engines of the
+ * result; measurement_end() after success. */
+int measurement_begin(struct measurement *m, struct error *error);
+void measurement_end(struct measurement *m);
+/* How many engines have not failed; the error when none is left. */
+size_t measurement_count_alive(const struct measurement *m);
+int measurement_none_left(const struct measurement *m, struct error *error);
+/* An engine of the plan stores anything. */
+bool measurement_any_database(const struct plan *plan);
+
 /* Finds or builds the template through its engine. */
 int measurement_template(struct measurement *m, struct error *error);
 
@@ -38,6 +50,18 @@ int measurement_identify(struct measurement *m, struct error *error);
 /* Lets every engine open a copy, take the settings and prepare every statement, so that a
  * mistake in a script is found before anything is timed. */
 int measurement_preflight(struct measurement *m, struct error *error);
+
+/* Checks the answers of the engines once before the rounds: each engine's `verify` says what was
+ * found, warnings tell of it. Engines that fail are marked. */
+int measurement_answers(struct measurement *m, struct error *error);
+
+/* Counts the rows of every table of the template, on a copy, once before the rounds. */
+int measurement_count_template(struct measurement *m, struct error *error);
+
+/* After a run, with the copy at `path`: fills run->check. What is wrong with the copy is not an
+ * error; out of memory and a signal are. */
+int measurement_check(struct measurement *m, size_t engine, const char *step, const char *path,
+                      struct result_run *run, struct error *error);
 
 /* One engine in one round (round, position from 1). Failures of the engine go to the result;
  * an error ends the whole measurement. */

@@ -32,3 +32,13 @@ void order_of_round(uint32_t seed, size_t engines, size_t round, size_t *order)
         order[engines - 1] = first;
     }
 }
+
+uint32_t order_seed(uint32_t seed, size_t round)
+{
+    struct random random;
+    if (round == 0) {
+        return seed;
+    }
+    random_init(&random, seed, RANDOM_ORDER, (uint32_t)round, 1);
+    return random_next(&random);
+}

@@ -13,4 +13,9 @@
  */
 void order_of_round(uint32_t seed, size_t engines, size_t round, size_t *order);
 
+/* The seed of the workers of a round (from 0): every engine of a round draws the same numbers,
+ * every round others, so that the spread over rounds holds the luck of the draw. Round 0 has `seed`
+ * itself. */
+uint32_t order_seed(uint32_t seed, size_t round);
+
 #endif

@@ -133,7 +133,11 @@ static int try_engine(struct measurement *m, size_t index, const char *path, boo
     json_decref(line);
     json_decref(job);
     settings_release(&settings);
-    worker_end(worker, status == 0 ? 5 * NS_PER_S : 0, NULL);
+    if (status == 0) {
+        worker_end(worker, 5 * NS_PER_S, NULL);
+    } else {
+        worker_end_failed(worker, error);
+    }
     worker_identity_release(&identity);
     return status;
 }

@@ -14,17 +14,22 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* Of a worker's log only the end is kept: enough for a panic with its backtrace. */
 enum { LOG_KEPT = 16384, LOG_LINES = 10, WORKER_ARGUMENTS_MAX = 64 };
+/* So much is read at a time: a worker that writes without end must not keep the coordinator
+ * from the clock. More than a pipe holds, so that what a dead worker left is read whole. */
+enum { READ_AT_ONCE = 1 << 20 };
 
 extern char **environ;
 
 struct worker_process {
     char *engine;
     pid_t pid; /* also its process group */
+    int pidfd; /* readable once it has ended; -1 where the kernel has none */
     int input; /* -1 once closed */
     int output;
     int log;
@@ -51,7 +56,8 @@ static int make_pipe(int ends[2], struct error *error)
     }
     for (int i = 0; i < 2; i++) {
         ends[i] = fcntl(raw[i], F_DUPFD_CLOEXEC, 10);
-        int failure = errno;
+        /* EINVAL: the limit of open files lies below the number that was asked for. */
+        int failure = errno == EINVAL ? EMFILE : errno;
         close(raw[i]);
         if (ends[i] < 0) {
             if (i == 0) {
@@ -170,9 +176,10 @@ static int spawn(const struct arguments *arguments, int input, int output, int l
     posix_spawnattr_init(&attributes);
     sigemptyset(&none);
     sigemptyset(&defaults);
-    sigaddset(&defaults, SIGINT);
-    sigaddset(&defaults, SIGTERM);
-    sigaddset(&defaults, SIGPIPE);
+    static const int changed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ};
+    for (size_t i = 0; i < sizeof changed / sizeof *changed; i++) {
+        sigaddset(&defaults, changed[i]);
+    }
     int failure = posix_spawn_file_actions_adddup2(&actions, input, 0);
     failure = failure ? failure : posix_spawn_file_actions_adddup2(&actions, log, 1);
     failure = failure ? failure : posix_spawn_file_actions_adddup2(&actions, log, 2);
@@ -232,6 +239,7 @@ static int launch(const struct engine_choice *choice, struct worker_process *wor
         worker->input = in[1];
         worker->output = out[0];
         worker->log = log[0];
+        worker->pidfd = (int)syscall(SYS_pidfd_open, worker->pid, 0);
         fcntl(worker->input, F_SETFL, O_NONBLOCK);
         fcntl(worker->output, F_SETFL, O_NONBLOCK);
         fcntl(worker->log, F_SETFL, O_NONBLOCK);
@@ -244,14 +252,20 @@ static int launch(const struct engine_choice *choice, struct worker_process *wor
 static void drain_log(struct worker_process *worker)
 {
     char part[4096];
-    ssize_t got;
-    while (worker->log >= 0 && (got = read(worker->log, part, sizeof part)) != 0) {
+    for (size_t total = 0; worker->log >= 0 && total < READ_AT_ONCE;) {
+        ssize_t got = read(worker->log, part, sizeof part);
+        if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) {
+            close(worker->log);
+            worker->log = -1;
+            return;
+        }
         if (got < 0) {
             if (errno == EINTR) {
                 continue;
             }
             return;
         }
+        total += (size_t)got;
         buffer_append(&worker->log_tail, part, (size_t)got);
         if (worker->log_tail.length > 2 * (size_t)LOG_KEPT) {
             size_t cut = worker->log_tail.length - LOG_KEPT;
@@ -260,25 +274,19 @@ static void drain_log(struct worker_process *worker)
             worker->log_tail.data[LOG_KEPT] = '\0';
         }
     }
-    if (worker->log >= 0) {
-        close(worker->log);
-        worker->log = -1;
-    }
 }
 
 static int read_output(struct worker_process *worker, struct error *error)
 {
     char part[65536];
-    for (;;) {
+    for (size_t total = 0; total < READ_AT_ONCE;) {
         ssize_t got = read(worker->output, part, sizeof part);
         if (got > 0) {
+            total += (size_t)got;
             buffer_append(&worker->unread, part, (size_t)got);
             if (worker->unread.failed) {
                 return error_set(error, ERROR_MEMORY, "out of memory for a line of %s's worker",
                                  worker->engine);
-            }
-            if (worker->unread.length - worker->scanned > WORKER_LINE_MAX) {
-                return 0; /* take_line looks for its end and refuses it */
             }
         } else if (got == 0) {
             worker->output_closed = true;
@@ -289,6 +297,7 @@ static int read_output(struct worker_process *worker, struct error *error)
             return error_errno(error, errno, "cannot read from the worker of %s", worker->engine);
         }
     }
+    return 0;
 }
 
 /* Takes the first whole line; *line stays NULL when there is none yet. */
@@ -311,6 +320,9 @@ static int take_line(struct worker_process *worker, json_t **line, struct error 
         json_decref(*line);
         *line = NULL;
         status = error_set(&cause, ERROR_PROTOCOL, "it is not a JSON object");
+    }
+    if (status == ERROR_MEMORY) {
+        return error_set(error, ERROR_MEMORY, "%s", cause.message);
     }
     if (status != 0) {
         struct buffer shown;
@@ -350,6 +362,19 @@ static bool reap(struct worker_process *worker, uint64_t limit_ns)
     return true;
 }
 
+/* Says how a process that was reaped has ended; `when` follows. */
+static int end_error(const struct worker_process *worker, const char *when, struct error *error)
+{
+    if (WIFSIGNALED(worker->status)) {
+        int number = WTERMSIG(worker->status);
+        return error_set(error, ERROR_ENGINE, "the worker of %s was ended by signal %d (%s) %s%s",
+                         worker->engine, number, strsignal(number), when,
+                         number == SIGKILL ? "; out of memory, or someone killed it" : "");
+    }
+    return error_set(error, ERROR_ENGINE, "the worker of %s ended with status %d %s",
+                     worker->engine, WEXITSTATUS(worker->status), when);
+}
+
 static int ended_early(struct worker_process *worker, struct error *error)
 {
     if (!reap(worker, 2 * NS_PER_S)) {
@@ -357,14 +382,7 @@ static int ended_early(struct worker_process *worker, struct error *error)
                          "the worker of %s closed descriptor 3 without a result", worker->engine);
     }
     drain_log(worker);
-    if (WIFSIGNALED(worker->status)) {
-        int number = WTERMSIG(worker->status);
-        return error_set(error, ERROR_ENGINE, "the worker of %s was ended by signal %d (%s)%s",
-                         worker->engine, number, strsignal(number),
-                         number == SIGKILL ? "; out of memory, or someone killed it" : "");
-    }
-    return error_set(error, ERROR_ENGINE, "the worker of %s ended with status %d without a result",
-                     worker->engine, WEXITSTATUS(worker->status));
+    return end_error(worker, "without a result", error);
 }
 
 int worker_read(struct worker_process *worker, uint64_t until_ns, bool interruptible, json_t **line,
@@ -372,6 +390,10 @@ int worker_read(struct worker_process *worker, uint64_t until_ns, bool interrupt
 {
     *line = NULL;
     for (;;) {
+        /* Also while lines keep coming. */
+        if (interruptible && interrupt_requested()) {
+            return error_set(error, ERROR_INTERRUPTED, "ended by a signal");
+        }
         int status = take_line(worker, line, error);
         if (status != 0 || *line != NULL) {
             return status;
@@ -383,20 +405,18 @@ int worker_read(struct worker_process *worker, uint64_t until_ns, bool interrupt
             }
             return ended_early(worker, error);
         }
-        if (interruptible && interrupt_requested()) {
-            return error_set(error, ERROR_INTERRUPTED, "ended by a signal");
-        }
         uint64_t now = clock_now_ns();
         if (now >= until_ns) {
             return 0;
         }
         uint64_t wait_ms = (until_ns - now + NS_PER_MS - 1) / NS_PER_MS;
-        struct pollfd fds[3] = {
+        struct pollfd fds[4] = {
             {.fd = worker->output, .events = POLLIN},
             {.fd = worker->log, .events = POLLIN},
             {.fd = interruptible ? interrupt_fd() : -1, .events = POLLIN},
+            {.fd = worker->pidfd, .events = POLLIN},
         };
-        int ready = poll(fds, 3, wait_ms < 60000 ? (int)wait_ms : 60000);
+        int ready = poll(fds, 4, wait_ms < 60000 ? (int)wait_ms : 60000);
         if (ready < 0 && errno != EINTR) {
             return error_errno(error, errno, "cannot wait for the worker of %s", worker->engine);
         }
@@ -404,6 +424,11 @@ int worker_read(struct worker_process *worker, uint64_t until_ns, bool interrupt
         status = read_output(worker, error);
         if (status != 0) {
             return status;
+        }
+        if (ready > 0 && fds[3].revents != 0) {
+            /* Ended, and what it said was read just now. A child that it left may hold the pipe
+             * open for ever. */
+            worker->output_closed = true;
         }
     }
 }
@@ -439,7 +464,7 @@ static int write_all(struct worker_process *worker, const char *bytes, size_t le
 
 int worker_send(struct worker_process *worker, const json_t *line, struct error *error)
 {
-    char *text = json_dumps(line, JSON_COMPACT);
+    char *text = json_dump_text(line, JSON_COMPACT);
     if (text == NULL) {
         return error_set(error, ERROR_MEMORY, "out of memory for a line to the worker of %s",
                          worker->engine);
@@ -486,14 +511,54 @@ static void keep_log(const struct worker_process *worker, result_strings *log)
     }
 }
 
+static void close_input(struct worker_process *worker)
+{
+    if (worker->input >= 0) {
+        close(worker->input);
+        worker->input = -1;
+    }
+}
+
+int worker_finish(struct worker_process *worker, uint64_t grace_ns, struct error *error)
+{
+    close_input(worker);
+    if (!reap(worker, grace_ns)) {
+        return error_set(error, ERROR_TIMEOUT,
+                         "the worker of %s did not end in %.0f s after its result and was ended",
+                         worker->engine, (double)grace_ns / 1e9);
+    }
+    drain_log(worker);
+    json_t *line = NULL;
+    int status = read_output(worker, error);
+    do {
+        json_decref(line);
+        line = NULL;
+        status = status == 0 ? take_line(worker, &line, error) : status;
+        const char *kind = json_string_value(json_object_get(line, "kind"));
+        if (line != NULL && (kind == NULL || strcmp(kind, "progress") != 0)) {
+            status = error_set(error, ERROR_PROTOCOL,
+                               "the worker of %s said \"%s\" after its result; the result was to "
+                               "be its last line",
+                               worker->engine, kind != NULL ? kind : "no kind");
+        }
+    } while (status == 0 && line != NULL);
+    json_decref(line);
+    if (status == 0 && worker->unread.length > 0) {
+        status = error_set(error, ERROR_PROTOCOL, "the worker of %s ended in the middle of a line",
+                           worker->engine);
+    }
+    if (status == 0 && worker->status != 0) {
+        status = end_error(worker, "after its result", error);
+    }
+    return status;
+}
+
 void worker_end(struct worker_process *worker, uint64_t grace_ns, result_strings *log)
 {
     if (worker == NULL) {
         return;
     }
-    if (worker->input >= 0) {
-        close(worker->input);
-    }
+    close_input(worker);
     bool left = worker->pid > 0 && reap(worker, grace_ns);
     if (worker->pid > 0) {
         /* Also when it has exited: it may have left children in its group. */
@@ -515,99 +580,49 @@ void worker_end(struct worker_process *worker, uint64_t grace_ns, result_strings
     if (worker->output >= 0) {
         close(worker->output);
     }
+    if (worker->pidfd >= 0) {
+        close(worker->pidfd);
+    }
     buffer_release(&worker->unread);
     buffer_release(&worker->log_tail);
     free(worker->engine);
     free(worker);
 }
 
+void worker_end_failed(struct worker_process *worker, struct error *error)
+{
+    result_strings log = {NULL, 0};
+    worker_end(worker, 0, &log);
+    if (log.count > 0) {
+        const char *line = log.items[log.count - 1];
+        struct error whole = ERROR_INIT;
+        struct buffer shown;
+        buffer_init(&shown);
+        text_printable(&shown, line, strlen(line));
+        error_set(&whole, error->code, "%s; its log ends: %s", error->message, shown.data);
+        buffer_release(&shown);
+        *error = whole;
+    }
+    for (size_t i = 0; i < log.count; i++) {
+        free(log.items[i]);
+    }
+    free(log.items);
+}
+
 /* ---- hello ----------------------------------------------------------------- */
 
-void worker_identity_release(struct worker_identity *identity)
-{
-    char *texts[] = {identity->driver,    identity->version, identity->source_id,
-                     identity->sync_call, identity->library, identity->build};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        free(texts[i]);
-    }
-    result_strings *lists[] = {&identity->compile_options, &identity->warnings};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        for (size_t k = 0; k < lists[i]->count; k++) {
-            free(lists[i]->items[k]);
-        }
-        free(lists[i]->items);
-    }
-    memset(identity, 0, sizeof *identity);
-}
-
-static int copy_strings(const json_t *hello, const char *key, result_strings *out,
-                        struct error *error)
-{
-    json_t *array = json_object_get(hello, key);
-    size_t index;
-    json_t *item;
-    json_array_foreach(array, index, item)
-    {
-        char **slot = json_is_string(item) ? result_list_add(out) : NULL;
-        if (slot == NULL || (*slot = strdup(json_string_value(item))) == NULL) {
-            return error_set(error, ERROR_PROTOCOL, "hello: %s holds something else than strings",
-                             key);
-        }
-    }
-    return 0;
-}
-
-static int copy_text(const json_t *hello, const char *key, char **out, struct error *error)
-{
-    const char *text;
-    int status = json_get_string_or_null(hello, key, "hello", &text, error);
-    if (status == 0 && text != NULL && (*out = strdup(text)) == NULL) {
-        status = error_set(error, ERROR_MEMORY, "out of memory");
-    }
-    return status;
-}
-
-static int read_identity(const json_t *hello, struct worker_identity *identity, struct error *error)
-{
-    uint64_t protocol;
-    int status = json_get_u64(hello, "protocol", "hello", &protocol, error);
-    if (status == 0 && protocol != 1) {
-        status = error_set(error, ERROR_PROTOCOL,
-                           "the worker speaks protocol version %llu, this pitot version 1",
-                           (unsigned long long)protocol);
-    }
-    const struct {
-        const char *key;
-        char **out;
-    } texts[] = {
-        {"driver", &identity->driver},       {"version", &identity->version},
-        {"source_id", &identity->source_id}, {"sync_call", &identity->sync_call},
-        {"library", &identity->library},     {"build", &identity->build},
-    };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts && status == 0; i++) {
-        status = copy_text(hello, texts[i].key, texts[i].out, error);
-    }
-    if (status == 0) {
-        status = copy_strings(hello, "compile_options", &identity->compile_options, error);
-    }
-    if (status == 0) {
-        status = copy_strings(hello, "warnings", &identity->warnings, error);
-    }
-    return status;
-}
-
-static int await_hello(struct worker_process *worker, struct worker_identity *identity,
-                       struct error *error)
+static int await_hello(struct worker_process *worker, uint64_t limit_ns,
+                       struct worker_identity *identity, struct error *error)
 {
     json_t *line;
     const char *kind;
-    int status = worker_read(worker, clock_now_ns() + WORKER_HELLO_NS, true, &line, error);
+    int status = worker_read(worker, clock_now_ns() + limit_ns, true, &line, error);
     if (status != 0) {
         return status;
     }
     if (line == NULL) {
-        return error_set(error, ERROR_TIMEOUT, "the worker of %s did not say hello in %d s",
-                         worker->engine, (int)(WORKER_HELLO_NS / NS_PER_S));
+        return error_set(error, ERROR_TIMEOUT, "the worker of %s did not say hello in %.4g s",
+                         worker->engine, (double)limit_ns / 1e9);
     }
     status = json_get_string(line, "kind", "the worker's first line", &kind, error);
     if (status == 0 && strcmp(kind, "error") == 0) {
@@ -617,14 +632,15 @@ static int await_hello(struct worker_process *worker, struct worker_identity *id
         status = error_set(error, ERROR_PROTOCOL, "the worker of %s began with \"%s\", not hello",
                            worker->engine, kind);
     } else if (status == 0) {
-        status = read_identity(line, identity, error);
+        status = worker_identity_read(line, identity, error);
     }
     json_decref(line);
     return status;
 }
 
-int worker_start(const struct engine_choice *choice, struct worker_process **out,
-                 struct worker_identity *identity, result_strings *log, struct error *error)
+int worker_start_within(const struct engine_choice *choice, uint64_t hello_ns,
+                        struct worker_process **out, struct worker_identity *identity,
+                        result_strings *log, struct error *error)
 {
     *out = NULL;
     memset(identity, 0, sizeof *identity);
@@ -633,20 +649,30 @@ int worker_start(const struct engine_choice *choice, struct worker_process **out
         free(worker);
         return error_set(error, ERROR_MEMORY, "out of memory");
     }
-    worker->input = worker->output = worker->log = -1;
+    worker->input = worker->output = worker->log = worker->pidfd = -1;
     buffer_init(&worker->unread);
     buffer_init(&worker->log_tail);
     int status = launch(choice, worker, error);
     if (status == 0) {
-        status = await_hello(worker, identity, error);
+        status = await_hello(worker, hello_ns, identity, error);
     }
     if (status != 0) {
-        worker_end(worker, 0, log);
+        if (log != NULL || error == NULL) {
+            worker_end(worker, 0, log);
+        } else {
+            worker_end_failed(worker, error);
+        }
         worker_identity_release(identity);
         return status;
     }
     *out = worker;
     return 0;
+}
+
+int worker_start(const struct engine_choice *choice, struct worker_process **out,
+                 struct worker_identity *identity, result_strings *log, struct error *error)
+{
+    return worker_start_within(choice, WORKER_HELLO_NS, out, identity, log, error);
 }
 
 int worker_identify(const struct engine_choice *choice, struct worker_identity *identity,

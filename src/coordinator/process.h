@@ -26,13 +26,25 @@ struct worker_identity {
     char *driver, *version, *source_id, *sync_call, *library, *build;
     result_strings compile_options;
     result_strings warnings;
+    bool can_check;  /* takes check jobs */
+    bool can_verify; /* takes verify jobs */
 };
+/* From a hello line; ERROR_PROTOCOL for another version or a key of a wrong type. What was filled
+ * until then is to be released. */
+int worker_identity_read(const json_t *hello, struct worker_identity *identity,
+                         struct error *error);
 void worker_identity_release(struct worker_identity *identity);
 
 /* Starts the worker of an engine and reads its hello (within 30 s). On failure nothing
- * is left running, and the last lines of its log, if any, are in `log` (may be NULL). */
+ * is left running, and the last lines of its log, if any, are in `log`; NULL: the very last one is
+ * in the message. */
 int worker_start(const struct engine_choice *choice, struct worker_process **out,
                  struct worker_identity *identity, result_strings *log, struct error *error);
+
+/* The same with another limit for hello. */
+int worker_start_within(const struct engine_choice *choice, uint64_t hello_ns,
+                        struct worker_process **out, struct worker_identity *identity,
+                        result_strings *log, struct error *error);
 
 /* Starts, reads hello, ends. */
 int worker_identify(const struct engine_choice *choice, struct worker_identity *identity,
@@ -47,9 +59,18 @@ int worker_send(struct worker_process *worker, const json_t *line, struct error 
 int worker_read(struct worker_process *worker, uint64_t until_ns, bool interruptible, json_t **line,
                 struct error *error);
 
+/* After the result: closes its input and waits `grace_ns` for its end. ERROR_PROTOCOL: it said more
+ * than its result; ERROR_ENGINE: it ended by a signal or with another status than 0;
+ * ERROR_TIMEOUT: it did not end. worker_end() must follow in any case. */
+int worker_finish(struct worker_process *worker, uint64_t grace_ns, struct error *error);
+
 /* Closes its input, waits `grace_ns` for it to exit, then kills its whole group; frees. The last
  * lines of its log are added to `log` (may be NULL). */
 void worker_end(struct worker_process *worker, uint64_t grace_ns, result_strings *log);
+
+/* Ends at once a worker that failed, and adds the last line of its log to the message: for those
+ * that keep no log. */
+void worker_end_failed(struct worker_process *worker, struct error *error);
 
 int worker_pid(const struct worker_process *worker);
 

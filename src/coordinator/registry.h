@@ -31,6 +31,7 @@ struct manifest {
     bool takes_path;        /* sqlite=PATH */
     bool is_default;        /* part of a run without --engines */
     bool no_database;       /* null: exempt from answers, counts, template */
+    bool no_shm;            /* keeps no -shm file beside a WAL database */
     result_pairs options;
     result_pairs required; /* its own values of required settings */
     RESULT_LIST(struct manifest_fault) faults;

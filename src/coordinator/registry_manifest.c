@@ -20,8 +20,8 @@
 #endif
 
 static const char *const manifest_keys[] = {
-    "name",       "summary", "driver",      "command", "library",  "version", "get",
-    "takes_path", "default", "no_database", "options", "required", "faults",  NULL,
+    "name",    "summary",     "driver", "command", "library",  "version", "get", "takes_path",
+    "default", "no_database", "no_shm", "options", "required", "faults",  NULL,
 };
 static const char *const fault_keys[] = {"versions", "text", NULL};
 
@@ -359,6 +359,7 @@ static int read_keys(json_t *object, const struct manifest_source *source, struc
         (status = read_bool(object, "takes_path", file, &out->takes_path, error)) != 0 ||
         (status = read_bool(object, "default", file, &out->is_default, error)) != 0 ||
         (status = read_bool(object, "no_database", file, &out->no_database, error)) != 0 ||
+        (status = read_bool(object, "no_shm", file, &out->no_shm, error)) != 0 ||
         (status = read_pairs(object, "options", file, &out->options, error)) != 0 ||
         (status = read_pairs(object, "required", file, &out->required, error)) != 0 ||
         (status = read_faults(object, file, out, error)) != 0) {

@@ -4,6 +4,8 @@
 #include "coordinator/interrupt.h"
 #include "coordinator/job.h"
 #include "coordinator/measurement.h"
+#include "coordinator/order.h"
+#include "coordinator/run_check.h"
 #include "coordinator/run_result.h"
 #include "coordinator/settings.h"
 
@@ -19,6 +21,8 @@
 #define LOOK_NS (100 * NS_PER_MS)
 /* An interrupted worker may take this long beyond its grace to hand over what it has. */
 #define STOP_WAIT_NS (3 * NS_PER_S)
+/* A worker that has given its result must have ended by then. */
+#define END_WAIT_NS (5 * NS_PER_S)
 
 struct run_state {
     struct measurement *m;
@@ -26,7 +30,7 @@ struct run_state {
     const char *database; /* NULL: the engine has none */
     uint64_t at_ns;
     uint64_t seconds_seen;
-    bool watching;
+    bool watching, watched;
     struct conditions_watch watch;
     int pid;
     bool out_of_memory;
@@ -52,6 +56,13 @@ static uint64_t journal_size(const char *path)
     return log == RESULT_ABSENT ? wal : wal + log;
 }
 
+/* What others did is of interest until the deadline: closing and its checkpoint come after. */
+static void end_watch(struct run_state *state)
+{
+    state->watched = true;
+    conditions_watch_end(&state->watch, state->pid, &state->run->cpu_others, &state->run->steal);
+}
+
 static void look(void *context, uint64_t now_ns)
 {
     struct run_state *state = context;
@@ -59,6 +70,10 @@ static void look(void *context, uint64_t now_ns)
         state->watching = true;
         conditions_watch_begin(&state->watch, state->pid);
         return;
+    }
+    uint64_t duration_ns = state->m->plan->duration_ns;
+    if (!state->watched && duration_ns != RESULT_ABSENT && now_ns >= state->at_ns + duration_ns) {
+        end_watch(state);
     }
     if (state->database == NULL) {
         return;
@@ -72,25 +87,16 @@ static void look(void *context, uint64_t now_ns)
     if (now_ns < state->at_ns + (state->seconds_seen + 1) * NS_PER_S) {
         return;
     }
-    state->seconds_seen++;
+    /* The coordinator may have been held up: the moment counts, not how often it looked. */
+    state->seconds_seen = (now_ns - state->at_ns) / NS_PER_S;
     struct result_second *second = result_list_add(&run->seconds);
     if (second == NULL) {
         state->out_of_memory = true;
         return;
     }
-    second->at_s = (double)state->seconds_seen;
+    second->at_s = (double)(now_ns - state->at_ns) / 1e9;
     second->database_bytes = size_of(state->database, "");
     second->wal_bytes = wal;
-}
-
-/* The worker's seconds may be fewer than those that were looked at: the last one or two passed
- * after its last operation. */
-static void drop_later_seconds(struct result_run *run)
-{
-    while (run->seconds.count > 0 &&
-           run->seconds.items[run->seconds.count - 1].operations.items == NULL) {
-        run->seconds.count--;
-    }
 }
 
 /* ---- the run ------------------------------------------------------------------------- */
@@ -115,6 +121,9 @@ static int await_ready(struct exchange *exchange, struct run_state *state, struc
     if (status == 0) {
         status = run_read_ready(exchange->plan, line, state->run, error);
         json_decref(line);
+        if (status != 0) {
+            result_run_forget(state->run);
+        }
     }
     return status;
 }
@@ -126,6 +135,7 @@ static int collect_partial(struct exchange *exchange, json_t **line)
     struct error ignored = ERROR_INIT;
     exchange->uninterruptible = true;
     exchange->headway_ns = UINT64_MAX;
+    exchange->until_repeated = true;
     exchange->deadline_ns = clock_now_ns() + exchange->plan->grace_ns + STOP_WAIT_NS;
     int status = stop != NULL ? worker_send(exchange->worker, stop, &ignored) : ERROR_MEMORY;
     json_decref(stop);
@@ -161,11 +171,20 @@ static int run_measured(struct exchange *exchange, struct run_state *state, stru
     }
     if (line != NULL) {
         struct error broken = ERROR_INIT;
-        conditions_watch_end(&state->watch, state->pid, &state->run->cpu_others,
-                             &state->run->steal);
+        if (!state->watched) {
+            end_watch(state);
+        }
         int read = run_read_result(plan, line, state->run, &broken);
+        if (read == 0) {
+            read = run_check_result(plan, state->run, &broken);
+        }
+        if (read == 0) {
+            read = run_check_window(line, state->at_ns, clock_now_ns(), &broken);
+        }
         json_decref(line);
-        drop_later_seconds(state->run);
+        if (read != 0) {
+            result_run_forget(state->run);
+        }
         if (read != 0 && !interrupted) {
             error_set(error, broken.code, "%s", broken.message);
             return read;
@@ -175,9 +194,10 @@ static int run_measured(struct exchange *exchange, struct run_state *state, stru
 }
 
 static int send_job(struct exchange *exchange, const char *database, const result_pairs *settings,
-                    struct error *error)
+                    uint64_t round, struct error *error)
 {
-    json_t *job = job_run(exchange->plan, database, settings);
+    json_t *job = job_run(exchange->plan, database, settings,
+                          order_seed(exchange->plan->seed, (size_t)round - 1));
     int status = job != NULL ? worker_send(exchange->worker, job, error)
                              : error_set(error, ERROR_MEMORY, "out of memory");
     json_decref(job);
@@ -210,9 +230,13 @@ static int with_worker(struct measurement *m, size_t index, const char *step,
         .deadline_ns = UINT64_MAX,
     };
     state->pid = worker_pid(worker);
-    status = send_job(&exchange, state->database ? state->database : NO_DATABASE, &settings, error);
+    status = send_job(&exchange, state->database ? state->database : NO_DATABASE, &settings,
+                      state->run->round, error);
     if (status == 0) {
         status = await_ready(&exchange, state, error);
+    }
+    if (status == 0) {
+        status = run_check_ready(m->plan, &settings, state->run, error);
     }
     if (status == 0) {
         if (state->database != NULL) {
@@ -220,8 +244,11 @@ static int with_worker(struct measurement *m, size_t index, const char *step,
         }
         status = run_measured(&exchange, state, error);
     }
+    if (status == 0) {
+        status = worker_finish(worker, END_WAIT_NS, error);
+    }
     settings_release(&settings);
-    worker_end(worker, status == 0 ? 5 * NS_PER_S : 0, status == 0 ? NULL : &state->run->log);
+    worker_end(worker, 0, status == 0 ? NULL : &state->run->log);
     worker_identity_release(&identity);
     return status;
 }
@@ -287,6 +314,40 @@ static int prepare_copy(struct measurement *m, const char *name, uint64_t round,
     return status;
 }
 
+/* Under another name, since the next run in this folder takes pitot-run-* for leftovers. A log
+ * that closing left belongs to it. */
+static void keep_copy(struct measurement *m, const char *path)
+{
+    static const char *const suffixes[] = {"", "-wal", "-log", "-journal"};
+    const char *name = strrchr(path, '/') + 1;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        char *from = result_text("%s%s", path, suffixes[i]);
+        char *to = result_text("%.*skept-%s%s", (int)(name - path), path,
+                               name + strlen("pitot-run-"), suffixes[i]);
+        if (from != NULL && to != NULL && rename(from, to) == 0 && i == 0) {
+            char *text = result_text("kept: %s", to);
+            if (text != NULL) {
+                m->progress->note(m->progress->context, text);
+            }
+            free(text);
+        }
+        free(from);
+        free(to);
+    }
+    data_remove_database(path); /* a -shm says nothing without its processes */
+}
+
+/* The copy has served its purpose; NULL: there was none. */
+static void end_copy(struct measurement *m, char *path)
+{
+    if (path != NULL && m->plan->keep) {
+        keep_copy(m, path);
+    } else if (path != NULL) {
+        data_remove_database(path);
+    }
+    free(path);
+}
+
 int measurement_run(struct measurement *m, size_t index, uint64_t round, uint64_t position,
                     struct error *error)
 {
@@ -313,19 +374,11 @@ int measurement_run(struct measurement *m, size_t index, uint64_t round, uint64_
         if (path != NULL) {
             run->final_bytes = size_of(path, "");
         }
-    }
-    if (path != NULL) {
-        if (m->plan->keep) {
-            char *text = result_text("kept: %s", path);
-            if (text != NULL) {
-                m->progress->note(m->progress->context, text);
-            }
-            free(text);
-        } else {
-            data_remove_database(path);
+        if (path != NULL && status == 0) {
+            status = measurement_check(m, index, step, path, run, error);
         }
-        free(path);
     }
+    end_copy(m, path);
     if (failure.code != ERROR_NONE) {
         if (failure.code == ERROR_INTERRUPTED || failure.code == ERROR_MEMORY) {
             status = error_set(error, failure.code, "%s", failure.message);
@@ -343,6 +396,9 @@ int measurement_run(struct measurement *m, size_t index, uint64_t round, uint64_
         }
     } else if (status == 0) {
         tell_done(m, step, run);
+    } else if (run->status == NULL) { /* it never came to the worker */
+        run->status = strdup("failed");
+        run->error = strdup(error->message);
     }
     if (state.out_of_memory && status == 0) {
         status = error_set(error, ERROR_MEMORY, "out of memory for the sizes of each second");

@@ -6,6 +6,7 @@
 #include "result/latency.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,6 +98,7 @@ int run_read_ready(const struct plan *plan, const json_t *ready, struct result_r
             return no_memory(error);
         }
         connection->slept_ns = connection->waits = connection->run_queue_ns = RESULT_ABSENT;
+        connection->late_ns = RESULT_ABSENT;
         status = get_index(item, "role", "ready", plan->scenario->role_count, &role, error);
         if (status == 0) {
             status = json_get_u64(item, "connection", "ready", &connection->connection, error);
@@ -178,6 +180,31 @@ static int read_errors(const json_t *script, result_strings *out, struct error *
     return 0;
 }
 
+/* A list of counts, one for each of `expected` things. */
+static int read_counts(const json_t *item, const char *key, const char *where, size_t expected,
+                       uint64_t **items, size_t *count, struct error *error)
+{
+    json_t *array;
+    int status = json_get_array(item, key, where, &array, error);
+    if (status == 0 && json_array_size(array) != expected) {
+        status = error_set(error, ERROR_PROTOCOL, "%s: %s has %zu entries, it must have %zu", where,
+                           key, json_array_size(array), expected);
+    }
+    for (size_t i = 0; status == 0 && i < expected; i++) {
+        uint64_t *slot = result_list_grow((void **)items, count, sizeof **items);
+        json_t *number = json_array_get(array, i);
+        if (slot == NULL) {
+            return no_memory(error);
+        }
+        if (!json_is_integer(number) || json_integer_value(number) < 0) {
+            return error_set(error, ERROR_PROTOCOL, "%s: %s holds something else than counts",
+                             where, key);
+        }
+        *slot = (uint64_t)json_integer_value(number);
+    }
+    return status;
+}
+
 static int read_script(const struct plan *plan, const json_t *item, struct result_script *script,
                        struct error *error)
 {
@@ -217,10 +244,15 @@ static int read_script(const struct plan *plan, const json_t *item, struct resul
                          source->name, script->attempted, sum);
     }
     status = read_latency(item, script->ok, &script->latency, error);
+    if (status == 0) {
+        status = read_counts(item, "acknowledged", source->name, source->script->statement_count,
+                             &script->acknowledged.items, &script->acknowledged.count, error);
+    }
     return status == 0 ? read_errors(item, &script->errors, error) : status;
 }
 
-static int read_connections(const json_t *result, struct result_run *run, struct error *error)
+static int read_connections(const json_t *result, uint64_t started, struct result_run *run,
+                            struct error *error)
 {
     json_t *array;
     int status = json_get_array(result, "connections", "result", &array, error);
@@ -231,72 +263,84 @@ static int read_connections(const json_t *result, struct result_run *run, struct
     for (size_t i = 0; status == 0 && i < run->connections.count; i++) {
         struct result_connection *connection = &run->connections.items[i];
         const json_t *item = json_array_get(array, i);
-        const struct number numbers[] = {{"operations", &connection->operations}};
+        uint64_t ended = 0;
+        const struct number numbers[] = {{"operations", &connection->operations},
+                                         {"ended_ns", &ended}};
         const struct number perhaps[] = {{"cpu_ns", &connection->cpu_ns},
                                          {"run_queue_ns", &connection->run_queue_ns},
                                          {"slept_ns", &connection->slept_ns},
-                                         {"waits", &connection->waits}};
-        status = get_numbers(item, "connections", numbers, 1, error);
+                                         {"waits", &connection->waits},
+                                         {"late_ns", &connection->late_ns}};
+        status = get_numbers(item, "connections", numbers, 2, error);
+        if (status == 0 && (ended < started || ended - started > run->window_ns)) {
+            status = error_set(error, ERROR_PROTOCOL,
+                               "connection %zu ended outside of the window of its run", i);
+        }
+        connection->window_ns = ended - started;
         if (status == 0) {
-            status = get_numbers_or_absent(item, "connections", perhaps, 4, error);
+            status = get_numbers_or_absent(item, "connections", perhaps, 5, error);
         }
     }
     return status;
 }
 
-/* Both lists of a second, which must be as long as the list of scripts. */
-static int read_second_counts(const json_t *item, const char *key, size_t scripts, uint64_t **items,
-                              size_t *count, struct error *error)
+/* The second that was looked at by stat(2) nearest to this moment, NULL if none is within half a
+ * second. */
+static struct result_second *looked_at(struct result_second *looked, size_t count, double at_s)
 {
-    json_t *array;
-    int status = json_get_array(item, key, "seconds", &array, error);
-    if (status == 0 && json_array_size(array) != scripts) {
-        status = error_set(error, ERROR_PROTOCOL, "seconds: %s has %zu entries, there are %zu", key,
-                           json_array_size(array), scripts);
-    }
-    for (size_t i = 0; status == 0 && i < scripts; i++) {
-        uint64_t *slot = result_list_grow((void **)items, count, sizeof **items);
-        json_t *number = json_array_get(array, i);
-        if (slot == NULL) {
-            return no_memory(error);
+    struct result_second *nearest = NULL;
+    for (size_t i = 0; i < count; i++) {
+        double distance = fabs(looked[i].at_s - at_s);
+        if (distance <= 0.5 && (nearest == NULL || distance < fabs(nearest->at_s - at_s))) {
+            nearest = &looked[i];
         }
-        if (!json_is_integer(number) || json_integer_value(number) < 0) {
-            return error_set(error, ERROR_PROTOCOL, "seconds: %s holds something else than counts",
-                             key);
-        }
-        *slot = (uint64_t)json_integer_value(number);
     }
-    return status;
+    return nearest;
 }
 
+/* The worker counts operations, the coordinator has looked at sizes: put together by time. */
 static int read_seconds(const json_t *result, struct result_run *run, struct error *error)
 {
     json_t *array;
+    struct result_second *looked = run->seconds.items;
+    size_t looked_count = run->seconds.count;
+    double before_s = 0;
+    run->seconds.items = NULL;
+    run->seconds.count = 0;
     int status = json_get_array(result, "seconds", "result", &array, error);
     for (size_t i = 0; status == 0 && i < json_array_size(array); i++) {
         const json_t *item = json_array_get(array, i);
         uint64_t at_ns = 0;
-        /* Sizes of this second may be there already, by stat(2). */
-        struct result_second *second =
-            i < run->seconds.count ? &run->seconds.items[i] : result_list_add(&run->seconds);
+        struct result_second *second = result_list_add(&run->seconds);
         if (second == NULL) {
-            return no_memory(error);
+            status = no_memory(error);
+            break;
         }
-        if (second->at_s <= 0) {
-            second->database_bytes = second->wal_bytes = RESULT_ABSENT;
-        }
+        second->database_bytes = second->wal_bytes = RESULT_ABSENT;
         status = json_get_u64(item, "at_ns", "seconds", &at_ns, error);
         second->at_s = (double)at_ns / 1e9;
-        if (status == 0) {
-            status =
-                read_second_counts(item, "operations", run->scripts.count,
-                                   &second->operations.items, &second->operations.count, error);
+        if (status == 0 && second->at_s <= before_s) {
+            status = error_set(error, ERROR_PROTOCOL,
+                               "seconds: entry %zu is not after the one "
+                               "before it",
+                               i);
+        }
+        before_s = second->at_s;
+        const struct result_second *sizes = looked_at(looked, looked_count, second->at_s);
+        if (sizes != NULL) {
+            second->database_bytes = sizes->database_bytes;
+            second->wal_bytes = sizes->wal_bytes;
         }
         if (status == 0) {
-            status = read_second_counts(item, "slow", run->scripts.count, &second->slow.items,
-                                        &second->slow.count, error);
+            status = read_counts(item, "operations", "seconds", run->scripts.count,
+                                 &second->operations.items, &second->operations.count, error);
+        }
+        if (status == 0) {
+            status = read_counts(item, "slow", "seconds", run->scripts.count, &second->slow.items,
+                                 &second->slow.count, error);
         }
     }
+    free(looked);
     return status;
 }
 
@@ -333,7 +377,7 @@ int run_read_result(const struct plan *plan, const json_t *result, struct result
         status = json_get_bool(result, "partial", "result", &partial, error);
     }
     if (status == 0) {
-        status = read_connections(result, run, error);
+        status = read_connections(result, started, run, error);
     }
     if (status == 0) {
         status = json_get_array(result, "scripts", "result", &scripts, error);

@@ -86,7 +86,7 @@ static json_t *key_json(const struct template_key *key)
 /* Quotes and brackets delimit every field, so no two keys give the same text. */
 static int identify(const json_t *key, char out[HEX_SIZE], struct error *error)
 {
-    char *text = json_dumps(key, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
+    char *text = json_dump_text(key, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
     if (text == NULL) {
         return out_of_memory(error);
     }
@@ -274,7 +274,7 @@ static int write_description(const char *path, json_t *key, const char *identity
             object, "engine_version",
             built->engine_version == NULL ? json_null() : json_text(built->engine_version)) == 0 &&
         json_object_set_new(object, "rows", rows_json(built)) == 0;
-    char *text = good ? json_dumps(object, JSON_INDENT(2)) : NULL;
+    char *text = good ? json_dump_text(object, JSON_INDENT(2)) : NULL;
     json_decref(object);
     if (text == NULL) {
         return out_of_memory(error);

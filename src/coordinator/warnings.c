@@ -1,17 +1,13 @@
-/* What a reader of the numbers must be told: one function a rule. */
-#include "coordinator/measurement.h"
+/* What a reader of the numbers must be told: of the build, the host, the settings; and all of it in
+ * one order. */
+#include "coordinator/warnings.h"
 
 #include "coordinator/job.h"
+#include "coordinator/measurement.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Steal and the CPU used by others may take this share of all cores unmentioned. */
-#define HOST_SHARE_MAX 0.05
-/* A sum of latencies may exceed connections × window by this: clock resolution. */
-#define WINDOW_TOLERANCE 1.001
 
 static int warn_build(struct measurement *m)
 {
@@ -70,36 +66,6 @@ static int warn_file_system(struct measurement *m)
     return 0;
 }
 
-static int warn_host(struct measurement *m, const struct result_engine *engine)
-{
-    double others = 0;
-    double steal = 0;
-    uint64_t dirty = 0;
-    for (size_t i = 0; i < engine->runs.count; i++) {
-        const struct result_run *run = &engine->runs.items[i];
-        others = fmax(others, isnan(run->cpu_others) ? 0 : run->cpu_others);
-        steal = fmax(steal, isnan(run->steal) ? 0 : run->steal);
-        if (run->dirty_bytes != RESULT_ABSENT && run->dirty_bytes > dirty) {
-            dirty = run->dirty_bytes;
-        }
-    }
-    int status = 0;
-    if (others > HOST_SHARE_MAX) {
-        status = result_warn(m->result, engine->name,
-                             "other programs used %.0f %% of the cores during a run", others * 100);
-    }
-    if (status == 0 && steal > HOST_SHARE_MAX) {
-        status = result_warn(m->result, engine->name,
-                             "the hypervisor took %.0f %% of the cores during a run", steal * 100);
-    }
-    if (status == 0 && dirty > CONDITIONS_DIRTY_MAX) {
-        status = result_warn(m->result, engine->name,
-                             "%.0f MB were still to be written back when a run began",
-                             (double)dirty / 1e6);
-    }
-    return status;
-}
-
 /* The first connection that did not take a required setting, by setting. */
 static int warn_settings(struct measurement *m, size_t index)
 {
@@ -110,19 +76,18 @@ static int warn_settings(struct measurement *m, size_t index)
             const result_settings *settings = &run->connections.items[k].settings;
             for (size_t s = 0; s < settings->count; s++) {
                 const struct result_setting *setting = &settings->items[s];
-                if (setting->agrees || (!setting->required && setting->got == NULL)) {
+                if (setting->agrees) {
                     continue;
                 }
                 int status = result_warn(
                     m->result, engine->name, "%s: asked for %s, got %s%s", setting->name,
                     setting->asked, setting->got != NULL ? setting->got : "nothing",
                     setting->required ? "; not comparable with engines that took it" : "");
+                if (status == 0 && setting->required) {
+                    status = warnings_differs(m->result, engine);
+                }
                 if (status != 0) {
                     return status;
-                }
-                if (setting->required && strcmp(engine->status, "ok") == 0) {
-                    free(engine->status);
-                    engine->status = strdup("differs");
                 }
             }
         }
@@ -130,57 +95,22 @@ static int warn_settings(struct measurement *m, size_t index)
     return 0;
 }
 
-/* A suite whose queries find nothing is fast and worthless. */
-static int warn_scripts(struct measurement *m, const struct result_engine *engine)
+/* fdatasync need not write the file's times: cheaper, and asked for less. */
+static int warn_sync_calls(struct measurement *m)
 {
-    int status = 0;
-    const size_t scripts = engine->runs.count > 0 ? engine->runs.items[0].scripts.count : 0;
-    for (size_t s = 0; s < scripts && status == 0; s++) {
-        const struct result_script *first = &engine->runs.items[0].scripts.items[s];
-        uint64_t ok = 0;
-        uint64_t rows = 0;
-        uint64_t failed = 0;
-        const char *message = NULL;
-        for (size_t i = 0; i < engine->runs.count; i++) {
-            if (s >= engine->runs.items[i].scripts.count) {
-                continue;
-            }
-            const struct result_script *script = &engine->runs.items[i].scripts.items[s];
-            ok += script->ok;
-            rows += script->rows_read + script->rows_changed;
-            failed += script->failed;
-            if (message == NULL && script->errors.count > 0) {
-                message = script->errors.items[0];
-            }
+    const struct result_engine *first = NULL;
+    for (size_t i = 0; i < m->result->engines.count; i++) {
+        const struct result_engine *engine = &m->result->engines.items[i];
+        if (engine->sync_call == NULL) {
+            continue;
         }
-        if (ok > 0 && rows == 0) {
-            status = result_warn(m->result, engine->name, "%s never touched a row", first->script);
-        }
-        if (status == 0 && failed > 0) {
-            status = result_warn(m->result, engine->name, "%s failed %" PRIu64 " times: %s",
-                                 first->script, failed, message ? message : "no reason given");
-        }
-    }
-    return status;
-}
-
-/* ops/s × mean latency cannot exceed the connections: a wrong window shows here first. */
-static int warn_window(struct measurement *m, const struct result_engine *engine)
-{
-    for (size_t i = 0; i < engine->runs.count; i++) {
-        const struct result_run *run = &engine->runs.items[i];
-        double busy = 0;
-        for (size_t s = 0; s < run->scripts.count; s++) {
-            busy += (double)run->scripts.items[s].time_ns;
-        }
-        double most = (double)run->window_ns * (double)run->connections.count;
-        if (run->status != NULL && strcmp(run->status, "ok") == 0 &&
-            busy > most * WINDOW_TOLERANCE) {
-            return result_warn(m->result, engine->name,
-                               "round %" PRIu64
-                               ": latencies add up to %.3f times connections × window; the window "
-                               "is wrong and so are its rates",
-                               run->round, busy / most);
+        if (first == NULL) {
+            first = engine;
+        } else if (strcmp(first->sync_call, engine->sync_call) != 0) {
+            return result_warn(m->result, NULL,
+                               "%s syncs by %s, %s by %s: a commit or checkpoint that syncs does "
+                               "not ask the same of the disk",
+                               first->name, first->sync_call, engine->name, engine->sync_call);
         }
     }
     return 0;
@@ -195,20 +125,38 @@ static int warn_null(struct measurement *m, size_t index)
                        "it stores nothing and answers nothing: its row is what pitot itself costs");
 }
 
+/* What is told of one engine. */
+static int warn_engine(struct measurement *m, size_t index)
+{
+    struct result *result = m->result;
+    struct result_engine *engine = &result->engines.items[index];
+    bool no_database = m->plan->engines->items[index].manifest->no_database;
+    int status = warn_null(m, index);
+    status = status == 0 ? warn_settings(m, index) : status;
+    status = status == 0 ? warn_check(result, engine) : status;
+    status = status == 0 ? warn_window(result, engine) : status;
+    status = status == 0 && !no_database ? warn_scripts(result, engine) : status;
+    status = status == 0 ? warn_connections(result, engine) : status;
+    status = status == 0 ? warn_host(result, engine) : status;
+    status = status == 0 ? warn_run_queue(result, engine) : status;
+    return status == 0 ? warn_trend(result, engine) : status;
+}
+
 int measurement_warn(struct measurement *m, struct error *error)
 {
-    int status = warn_build(m);
+    size_t engines = m->result->engines.count;
+    bool *exempt = calloc(engines + 1, sizeof *exempt);
+    int status = exempt != NULL ? 0 : ERROR_MEMORY;
+    status = status == 0 ? warn_build(m) : status;
     status = status == 0 ? warn_cores(m) : status;
     status = status == 0 ? warn_page_cache(m) : status;
     status = status == 0 ? warn_file_system(m) : status;
-    for (size_t i = 0; i < m->result->engines.count && status == 0; i++) {
-        const struct result_engine *engine = &m->result->engines.items[i];
-        bool no_database = m->plan->engines->items[i].manifest->no_database;
-        status = warn_null(m, i);
-        status = status == 0 ? warn_host(m, engine) : status;
-        status = status == 0 ? warn_settings(m, i) : status;
-        status = status == 0 && !no_database ? warn_scripts(m, engine) : status;
-        status = status == 0 ? warn_window(m, engine) : status;
+    status = status == 0 ? warn_sync_calls(m) : status;
+    for (size_t i = 0; i < engines && status == 0; i++) {
+        exempt[i] = m->plan->engines->items[i].manifest->no_database;
+        status = warn_engine(m, i);
     }
+    status = status == 0 ? warn_thin(m->result, exempt) : status;
+    free(exempt);
     return status == 0 ? 0 : error_set(error, ERROR_MEMORY, "out of memory for warnings");
 }

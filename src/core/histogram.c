@@ -81,6 +81,12 @@ uint64_t histogram_percentile(const struct histogram *histogram, uint32_t numera
     return histogram->max;
 }
 
+bool histogram_thin(uint64_t count, uint32_t numerator, uint32_t denominator)
+{
+    assert(numerator < denominator);
+    return (wide)count * (denominator - numerator) < (wide)10 * denominator;
+}
+
 double histogram_mean(const struct histogram *histogram)
 {
     assert(histogram->count > 0);

@@ -25,6 +25,7 @@
 #ifndef PITOT_CORE_HISTOGRAM_H
 #define PITOT_CORE_HISTOGRAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define HISTOGRAM_SUB_BITS 7
@@ -84,6 +85,10 @@ void histogram_merge(struct histogram *into, const struct histogram *from);
  * Needs count > 0 and 0 < numerator <= denominator <= 1000000. */
 uint64_t histogram_percentile(const struct histogram *histogram, uint32_t numerator,
                               uint32_t denominator);
+
+/* True when fewer than 10 of `count` samples lie above the percentile numerator/denominator (below
+ * 1): count * (1 - p) < 10. Such a percentile says little. */
+bool histogram_thin(uint64_t count, uint32_t numerator, uint32_t denominator);
 
 /* sum / count as a double; needs count > 0. */
 double histogram_mean(const struct histogram *histogram);

@@ -152,8 +152,11 @@ static int sqlite_open(struct engine *engine, const char *path, uint32_t busy_ti
         code = prepare_transactions(connection);
     }
     if (code != SQLITE_OK) {
-        const char *why = connection->db != NULL ? api->errmsg(connection->db) : "out of memory";
-        rc = error_set(error, (code & 0xff) == SQLITE_NOMEM ? ERROR_MEMORY : ERROR_ENGINE,
+        bool memory = (code & 0xff) == SQLITE_NOMEM;
+        const char *why = connection->db != NULL ? api->errmsg(connection->db)
+                          : memory               ? "out of memory"
+                                                 : "no reason given";
+        rc = error_set(error, memory ? ERROR_MEMORY : ERROR_ENGINE,
                        "database %s cannot be opened: %s (code %d)", path, why, code);
         goto out;
     }

@@ -137,6 +137,9 @@ static void put_engine(const struct subject *subject)
     put_figure(subject, "final_size", "bytes", &summary->final_bytes);
     put_figure(subject, "slept", "ns", &summary->slept_ns);
     put_figure(subject, "run_queue", "ns", &summary->run_queue_ns);
+    put_figure(subject, "run_queue_share", "1", &summary->run_queue_share);
+    put_figure(subject, "cpu_others", "1", &summary->cpu_others);
+    put_figure(subject, "steal", "1", &summary->steal);
     put_figure(subject, "close", "ns", &summary->close_ns);
     PUT_OUTCOMES(subject, summary);
 }
@@ -166,12 +169,88 @@ static void put_script(const struct subject *subject, const struct result_script
     PUT_OUTCOMES(subject, script);
 }
 
+/* A number, or nothing where it does not apply. */
+static void put_number_or_absent(const struct subject *subject, const char *metric,
+                                 const char *unit, uint64_t number)
+{
+    start_row(subject, metric, unit);
+    if (number != RESULT_ABSENT) {
+        buffer_printf(subject->out, "%" PRIu64, number);
+    }
+    buffer_puts(subject->out, ",,\r\n");
+}
+
+/* 1, 0, or nothing where there was nothing to compare with. */
+static uint64_t equality(const char *status)
+{
+    return status == NULL                   ? RESULT_ABSENT
+           : strcmp(status, "equal") == 0   ? 1
+           : strcmp(status, "differs") == 0 ? 0
+                                            : RESULT_ABSENT;
+}
+
+/* Scripts and tables of a suite; their `role` is the suite. */
+static void put_answers(struct buffer *out, const struct result_engine *engine,
+                        const struct result_verify_database *database)
+{
+    for (size_t i = 0; i < database->scripts.count; i++) {
+        const struct result_verify_script *script = &database->scripts.items[i];
+        const struct subject subject = {out, engine, database->suite, script->script};
+        put_number_or_absent(&subject, "answers_equal", "0 or 1", equality(script->status));
+        put_total(&subject, "answers_differing", script->differing);
+        put_number_or_absent(&subject, "answers_first_difference", "operation",
+                             script->differences.count > 0 ? script->differences.items[0].operation
+                                                           : RESULT_ABSENT);
+        put_total(&subject, "answers_ok", script->ok);
+        put_total(&subject, "answers_busy", script->busy);
+        put_total(&subject, "answers_conflict", script->conflict);
+        put_total(&subject, "answers_failed", script->failed);
+        put_number_or_absent(&subject, "answers_rows_read", "rows", script->rows_read);
+        put_number_or_absent(&subject, "answers_rows_changed", "rows", script->rows_changed);
+    }
+    for (size_t i = 0; i < database->tables.count; i++) {
+        const struct result_verify_table *table = &database->tables.items[i];
+        const struct subject subject = {out, engine, database->suite, table->table};
+        put_number_or_absent(&subject, "table_equal", "0 or 1", equality(table->status));
+        put_number_or_absent(&subject, "table_rows", "rows", table->rows);
+    }
+}
+
+static uint64_t differing_settings(const struct result_verify *verify, bool required)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < verify->connections.count; i++) {
+        const result_settings *settings = &verify->connections.items[i].settings;
+        for (size_t k = 0; k < settings->count; k++) {
+            count += settings->items[k].required == required && !settings->items[k].agrees;
+        }
+    }
+    return count;
+}
+
+/* Nothing for an engine that was not verified. */
+static void put_verify(struct buffer *out, const struct result_engine *engine)
+{
+    const struct result_verify *verify = &engine->verify;
+    const struct subject subject = {out, engine, NULL, NULL};
+    if (verify->connections.count > 0) {
+        put_total(&subject, "settings_required_differing", differing_settings(verify, true));
+        put_total(&subject, "settings_informative_differing", differing_settings(verify, false));
+        put_number_or_absent(&subject, "journal_file", "bytes", verify->journal_bytes);
+        put_number_or_absent(&subject, "shm_file", "bytes", verify->shm_bytes);
+    }
+    for (size_t i = 0; i < verify->databases.count; i++) {
+        put_answers(out, engine, &verify->databases.items[i]);
+    }
+}
+
 void report_csv(const struct result *result, struct buffer *out)
 {
     buffer_puts(out, "engine,version,role,script,metric,unit,median,min,max\r\n");
     for (size_t i = 0; i < result->engines.count; i++) {
         const struct result_engine *engine = &result->engines.items[i];
         put_engine(&(struct subject){out, engine, NULL, NULL});
+        put_verify(out, engine);
         for (size_t j = 0; j < engine->summary.scripts.count; j++) {
             const struct result_script_summary *script = &engine->summary.scripts.items[j];
             put_script(&(struct subject){out, engine, script->role, script->script}, script);

@@ -9,7 +9,7 @@
 
 enum { LABEL_MIN = 16, NAME_MAX_COLUMNS = 20 };
 
-enum unit { UNIT_NS, UNIT_BYTES, UNIT_COUNT };
+enum unit { UNIT_NS, UNIT_BYTES, UNIT_COUNT, UNIT_SHARE };
 
 struct figure_row {
     const char *label;
@@ -24,6 +24,8 @@ static const struct figure_row figure_rows[] = {
     {"reads/s", SUMMARY(reads_per_second), UNIT_COUNT, true},
     {"writes/s", SUMMARY(writes_per_second), UNIT_COUNT, true},
     {"all operations/s", SUMMARY(operations_per_second), UNIT_COUNT, true},
+    {"CPU of others", SUMMARY(cpu_others), UNIT_SHARE, false},
+    {"steal", SUMMARY(steal), UNIT_SHARE, false},
     {"CPU an operation", SUMMARY(cpu_per_operation_ns), UNIT_NS, false},
     {"peak memory", SUMMARY(peak_memory_bytes), UNIT_BYTES, false},
     {"bytes written", SUMMARY(write_bytes), UNIT_BYTES, false},
@@ -78,20 +80,9 @@ static void print_unit(char out[UNITS_TEXT_SIZE], double value, enum unit unit)
     case UNIT_COUNT:
         units_print_count(out, value);
         break;
-    }
-}
-
-/* (max - min) / median in per cent; "–" where there is none. */
-static void print_spread(char out[UNITS_TEXT_SIZE], const struct result_figure *figure)
-{
-    double share = (figure->max - figure->min) / figure->median * 100;
-    if (!isfinite(share)) {
-        snprintf(out, UNITS_TEXT_SIZE, "–");
-    } else if (share < 1000) {
-        unsigned tenths = (unsigned)(share * 10 + 0.5);
-        snprintf(out, UNITS_TEXT_SIZE, "%u.%u %%", tenths / 10, tenths % 10);
-    } else {
-        snprintf(out, UNITS_TEXT_SIZE, "> 999 %%");
+    case UNIT_SHARE:
+        report_share(out, value);
+        break;
     }
 }
 
@@ -146,6 +137,25 @@ static bool rounds_shown(const struct result *result)
         }
     }
     return false;
+}
+
+/* What the checks after the runs found: "ok", "differs", or "–" where nothing was checked. */
+static const char *data_text(const struct result_engine *engine)
+{
+    const char *text = "–";
+    for (size_t i = 0; i < engine->runs.count; i++) {
+        const struct result_check *check = &engine->runs.items[i].check;
+        if (check->problem != NULL) {
+            return "differs";
+        }
+        text = check->kind != NULL ? "ok" : text;
+    }
+    return text;
+}
+
+static enum tone data_tone(const struct result_engine *engine)
+{
+    return strcmp(data_text(engine), "differs") == 0 ? TONE_FAILED : TONE_PLAIN;
 }
 
 static enum tone outcome_tone(const struct result_engine *engine, const struct outcome_row *row)
@@ -205,7 +215,7 @@ static void add_figure(struct grid *grid, const struct columns *columns,
         const struct result_figure *figure = summary_figure(&engine->summary, row);
         print_unit(text, figure->median, row->unit);
         if (row->spread) {
-            print_spread(spread, figure);
+            report_spread(spread, figure);
         }
         add_cells(grid, columns, TONE_PLAIN, text, spread);
     }
@@ -220,6 +230,15 @@ static void add_outcome(struct grid *grid, const struct columns *columns,
         const struct result_engine *engine = &columns->result->engines.items[columns->first + i];
         print_outcome(text, engine, row);
         add_cells(grid, columns, outcome_tone(engine, row), text, "");
+    }
+}
+
+static void add_data(struct grid *grid, const struct columns *columns)
+{
+    grid_add(grid, TONE_PLAIN, "data after the runs");
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct result_engine *engine = &columns->result->engines.items[columns->first + i];
+        add_cells(grid, columns, data_tone(engine), data_text(engine), "");
     }
 }
 
@@ -238,6 +257,7 @@ static void fill_grid(struct grid *grid, const struct columns *columns)
             add_outcome(grid, columns, &outcome_rows[row]);
         }
     }
+    add_data(grid, columns);
 }
 
 /* For a window in which not even one engine's column fits. */
@@ -258,7 +278,7 @@ static void print_block(const struct page *page, const struct result *result, si
         print_unit(text, figure->median, figure_rows[row].unit);
         page_pair(page, figure_rows[row].label, text, TONE_PLAIN);
         if (spread && figure_rows[row].spread) {
-            print_spread(text, figure);
+            report_spread(text, figure);
             page_pair(page, "  spread", text, TONE_PLAIN);
         }
     }
@@ -269,6 +289,7 @@ static void print_block(const struct page *page, const struct result *result, si
                       outcome_tone(engine, &outcome_rows[row]));
         }
     }
+    page_pair(page, "data after the runs", data_text(engine), data_tone(engine));
 }
 
 /* As many engines side by side as the window holds; returns how many were printed. */

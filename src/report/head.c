@@ -384,6 +384,44 @@ static void head_options(const struct page *page, const struct result *result)
     }
 }
 
+/* Whether the engines give the same answers, checked before the first round. */
+static void head_answers(const struct page *page, const struct result *result)
+{
+    bool first = true;
+    for (size_t i = 0; i < result->engines.count; i++) {
+        const struct result_verify *verify = &result->engines.items[i].verify;
+        /* The reference is named by those that are compared with it. */
+        if (verify->databases.count == 0 || same(verify->databases.items[0].status, "reference")) {
+            continue;
+        }
+        struct buffer text;
+        buffer_init(&text);
+        verify_append_verdict(&text, &verify->databases.items[0]);
+        bool wrong = same(verify->status, "differs") || same(verify->status, "failed");
+        page_text(page, wrong ? TONE_WARNING : TONE_PLAIN, first ? "Answers   " : LEAD_NONE,
+                  "%s: %s", known(result->engines.items[i].name), text.data);
+        buffer_release(&text);
+        first = false;
+    }
+}
+
+void head_print_verify(const struct page *page, const struct result *result)
+{
+    const struct result_plan *plan = &result->plan;
+    struct buffer text;
+    units_text number;
+    head_title(page, result);
+    buffer_init(&text);
+    units_print_count(number, figure(plan->operations));
+    buffer_printf(&text,
+                  "%" PRIu64 " connection%s; answers of %s operations a script, seed %" PRIu64,
+                  plan->threads, plan->threads == 1 ? "" : "s", number, plan->seed);
+    page_text(page, TONE_PLAIN, "Checked   ", "%s", text.data);
+    buffer_release(&text);
+    head_host(page, &result->host);
+    head_data(page, result);
+}
+
 void head_print(const struct page *page, const struct result *result)
 {
     head_title(page, result);
@@ -391,5 +429,6 @@ void head_print(const struct page *page, const struct result *result)
     head_host(page, &result->host);
     head_data(page, result);
     head_engines(page, result);
+    head_answers(page, result);
     head_options(page, result);
 }

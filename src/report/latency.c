@@ -22,7 +22,8 @@ static const char *const point_labels[RESULT_POINT_COUNT] = {
 
 enum {
     POINTS_SHOWN = sizeof(shown_points) / sizeof(shown_points[0]),
-    VALUES = POINTS_SHOWN + 3, /* and max, share, rows */
+    VALUES = POINTS_SHOWN + 4,  /* and max, share, rows, the spread of p99 */
+    VALUES_OF_ONE = VALUES - 1, /* without a spread: one round, or a window too narrow for it */
 };
 
 /* Texts of one line, in the order of value_label(). */
@@ -33,7 +34,7 @@ struct line {
 
 static const char *value_label(size_t value)
 {
-    static const char *const others[] = {"max", "share", "rows"};
+    static const char *const others[] = {"max", "share", "rows", "p99 spread"};
     return value < POINTS_SHOWN ? point_labels[shown_points[value]] : others[value - POINTS_SHOWN];
 }
 
@@ -60,11 +61,12 @@ static void line_fill(struct line *line, const struct result_script_summary *scr
         units_print_ns(line->text[i] + (thin ? 1 : 0), value);
         line->thin = line->thin || thin;
     }
-    units_print_ns(line->text[POINTS_SHOWN], script->max_ns.median);
+    units_print_ns(line->text[POINTS_SHOWN], script->max_ns.max);
     print_tenths(line->text[POINTS_SHOWN + 1], script->time_share.median * 100, " %");
     const struct result_figure *rows =
         script->write ? &script->rows_changed_each : &script->rows_read_each;
     print_tenths(line->text[POINTS_SHOWN + 2], rows->median, "");
+    report_spread(line->text[POINTS_SHOWN + 3], &script->points_ns[RESULT_POINT_p99]);
 }
 
 static bool same_script(const struct result_script_summary *a,
@@ -130,15 +132,16 @@ static void script_label(struct buffer *out, const struct result_script_summary 
 
 /* One engine: a line a script. Several: the script's name, and a line an engine below it, so that
  * what is compared stands in one column. Returns whether anything thin is shown. */
-static bool fill_grid(struct grid *grid, const struct result *result, const script_list *list)
+static bool fill_grid(struct grid *grid, const struct result *result, const script_list *list,
+                      size_t values)
 {
     bool roles = several_roles(list);
     bool several = result->engines.count > 1;
     bool thin = false;
 
-    grid_init(grid, 1 + VALUES);
+    grid_init(grid, 1 + values);
     grid_add(grid, TONE_BOLD, "");
-    for (size_t i = 0; i < VALUES; i++) {
+    for (size_t i = 0; i < values; i++) {
         grid_add(grid, TONE_BOLD, value_label(i));
     }
     for (size_t i = 0; i < list->count; i++) {
@@ -161,7 +164,7 @@ static bool fill_grid(struct grid *grid, const struct result *result, const scri
                 line_fill(&line, script);
                 thin = thin || line.thin;
             }
-            for (size_t k = 0; k < VALUES; k++) {
+            for (size_t k = 0; k < values; k++) {
                 grid_add(grid, TONE_PLAIN, script == NULL ? "–" : line.text[k]);
             }
         }
@@ -172,10 +175,10 @@ static bool fill_grid(struct grid *grid, const struct result *result, const scri
 }
 
 /* For a narrow window: "p50 5.20 µs  p95 …", as many on a line as fit. */
-static void print_flow(const struct page *page, const struct line *line)
+static void print_flow(const struct page *page, const struct line *line, size_t values)
 {
     size_t used = 0;
-    for (size_t i = 0; i < VALUES; i++) {
+    for (size_t i = 0; i < values; i++) {
         struct buffer item;
         buffer_init(&item);
         buffer_printf(&item, "%s %s", value_label(i), line->text[i]);
@@ -194,7 +197,7 @@ static void print_flow(const struct page *page, const struct line *line)
 }
 
 static void print_blocks(const struct page *page, const struct result *result,
-                         const script_list *list)
+                         const script_list *list, size_t values)
 {
     bool roles = several_roles(list);
     for (size_t i = 0; i < list->count; i++) {
@@ -218,7 +221,7 @@ static void print_blocks(const struct page *page, const struct result *result,
             }
             struct line line;
             line_fill(&line, script);
-            print_flow(page, &line);
+            print_flow(page, &line, values);
         }
     }
 }
@@ -239,6 +242,49 @@ static bool contended(const struct result *result)
     return !any;
 }
 
+/* Whatever waited for a core did so in the middle of an execution, most of the time. */
+static void print_run_queue(const struct page *page, const struct result *result)
+{
+    struct buffer text;
+    size_t known = 0;
+    buffer_init(&text);
+    for (size_t i = 0; i < result->engines.count; i++) {
+        double share = result->engines.items[i].summary.run_queue_share.median;
+        char number[UNITS_TEXT_SIZE];
+        if (!isfinite(share)) {
+            continue;
+        }
+        report_share(number, share);
+        buffer_puts(&text, known++ > 0 ? ", " : "");
+        if (result->engines.count > 1) {
+            report_engine_label(&text, result, i, LABEL_MAX);
+            buffer_putc(&text, ' ');
+        }
+        buffer_puts(&text, number);
+    }
+    if (known > 0) {
+        page_text(page, TONE_PLAIN, "",
+                  "Waited for a core, as a share of the connections' time: %s", text.data);
+    }
+    page->out->failed = page->out->failed || text.failed;
+    buffer_release(&text);
+}
+
+/* The spread takes part where rounds give one and the window is wide enough. */
+static bool fill_widest(struct grid *grid, const struct page *page, const struct result *result,
+                        const script_list *list)
+{
+    bool thin;
+    if (report_rounds(result) > 1) {
+        thin = fill_grid(grid, result, list, VALUES);
+        if (grid_fits(grid, page->width, LABEL_MIN)) {
+            return thin;
+        }
+        grid_release(grid);
+    }
+    return fill_grid(grid, result, list, VALUES_OF_ONE);
+}
+
 void latency_print(const struct page *page, const struct result *result)
 {
     script_list list = {0};
@@ -250,11 +296,12 @@ void latency_print(const struct page *page, const struct result *result)
         page_blank(page);
         page_text(page, TONE_BOLD, "",
                   "Latency of one execution, share of the connections' time, rows an operation");
-        bool thin = fill_grid(&grid, result, &list);
+        print_run_queue(page, result);
+        bool thin = fill_widest(&grid, page, result, &list);
         if (grid_fits(&grid, page->width, LABEL_MIN)) {
             grid_print(&grid, page);
         } else {
-            print_blocks(page, result, &list);
+            print_blocks(page, result, &list, report_rounds(result) > 1 ? VALUES : VALUES_OF_ONE);
         }
         grid_release(&grid);
         if (thin) {

@@ -12,11 +12,26 @@ void head_print(const struct page *page, const struct result *result);
  */
 size_t warnings_print(const struct page *page, const struct result *result);
 
+/* The same of a result of `pitot verify`: nothing in it is about time. */
+void head_print_verify(const struct page *page, const struct result *result);
+
+/* What `pitot verify` found, engine after engine. */
+void verify_print(const struct page *page, const struct result *result);
+
+/* "equal to sqlite's, 7 scripts × 1,000 operations and all tables (2)" */
+void verify_append_verdict(struct buffer *text, const struct result_verify_database *database);
+
 /* Throughput and what it cost, an engine a column. */
 void figures_print(const struct page *page, const struct result *result);
 
 /* Latency of each script, engines one below the other. */
 void latency_print(const struct page *page, const struct result *result);
+
+/* (max - min) / median in per cent; "–" where there is none. `out` holds UNITS_TEXT_SIZE. */
+void report_spread(char *out, const struct result_figure *figure);
+
+/* A share (0 to 1) in per cent; "–" when it is absent. `out` holds UNITS_TEXT_SIZE. */
+void report_share(char *out, double share);
 
 /* Most rounds that any engine's figures are made of. */
 size_t report_rounds(const struct result *result);

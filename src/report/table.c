@@ -1,7 +1,10 @@
 #include "base/layout.h"
+#include "base/units.h"
 #include "report/parts.h"
 #include "report/report.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { WIDTH_DEFAULT = 100, WIDTH_MIN = 20 };
@@ -26,6 +29,23 @@ size_t report_rounds(const struct result *result)
         most = used > most ? used : most;
     }
     return most;
+}
+
+void report_share(char *out, double share)
+{
+    if (!isfinite(share) || share < 0) {
+        snprintf(out, UNITS_TEXT_SIZE, "–");
+    } else if (share < 10) {
+        unsigned tenths = (unsigned)(share * 1000 + 0.5);
+        snprintf(out, UNITS_TEXT_SIZE, "%u.%u %%", tenths / 10, tenths % 10);
+    } else {
+        snprintf(out, UNITS_TEXT_SIZE, "> 999 %%");
+    }
+}
+
+void report_spread(char *out, const struct result_figure *figure)
+{
+    report_share(out, (figure->max - figure->min) / figure->median);
 }
 
 /* Bytes of the name that are left in `columns`, as a string. */
@@ -63,7 +83,8 @@ void report_engine_label(struct buffer *out, const struct result *result, size_t
     buffer_release(&mine);
 }
 
-void report_table(const struct result *result, const struct report_style *style, struct buffer *out)
+static void print_table(const struct result *result, const struct report_style *style,
+                        struct buffer *out)
 {
     size_t width = style->width == 0 ? WIDTH_DEFAULT : style->width;
     const struct page page = {
@@ -71,6 +92,12 @@ void report_table(const struct result *result, const struct report_style *style,
         .width = width < WIDTH_MIN ? WIDTH_MIN : width,
         .colour = style->colour,
     };
+    if (result->command != NULL && strcmp(result->command, "verify") == 0) {
+        head_print_verify(&page, result);
+        warnings_print(&page, result);
+        verify_print(&page, result);
+        return;
+    }
     head_print(&page, result);
     size_t warnings = warnings_print(&page, result);
     if (result->engines.count > 0) {
@@ -82,4 +109,12 @@ void report_table(const struct result *result, const struct report_style *style,
         page_text(&page, TONE_WARNING, "", "%zu warning%s: see above the numbers.", warnings,
                   warnings == 1 ? "" : "s");
     }
+}
+
+void report_table(const struct result *result, const struct report_style *style, struct buffer *out)
+{
+    unsigned long failures = buffer_failures();
+    print_table(result, style, out);
+    /* Lines are made of many small texts: a table that lacks one is not to pass for whole. */
+    out->failed = out->failed || buffer_failures() != failures;
 }

@@ -133,7 +133,7 @@ int result_write(const struct result *result, const char *path, struct error *er
 
     buffer_init(&text);
     if (json != NULL) {
-        bytes = json_dumps(json, JSON_COMPACT);
+        bytes = json_dump_text(json, JSON_COMPACT);
     }
     if (bytes != NULL) {
         buffer_puts(&text, bytes);
@@ -256,7 +256,7 @@ static int read_element(struct reader *reader, const struct field *field, const 
         return status;
     }
     /* base/json.h reads numbers out of objects: the element is put into one for its rules. */
-    json_t *wrapped = json_pack("{s:O}", "count", (json_t *)(uintptr_t)element);
+    json_t *wrapped = json_pack("{s:O}", "count", element);
     if (wrapped == NULL) {
         return out_of_memory(reader);
     }

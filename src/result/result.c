@@ -30,6 +30,19 @@ void result_run_init(struct result_run *run)
     shape_init(&shape_run, run);
 }
 
+void result_run_forget(struct result_run *run)
+{
+    struct result_run kept = {.round = run->round, .position = run->position, .log = run->log};
+    uint64_t dirty = run->dirty_bytes;
+    run->log.items = NULL;
+    run->log.count = 0;
+    shape_release(&shape_run, run);
+    run->round = kept.round;
+    run->position = kept.position;
+    run->log = kept.log;
+    run->dirty_bytes = dirty;
+}
+
 void result_engine_init(struct result_engine *engine)
 {
     shape_init(&shape_engine, engine);
@@ -38,6 +51,11 @@ void result_engine_init(struct result_engine *engine)
 void result_summary_init(struct result_summary *summary)
 {
     shape_init(&shape_summary, summary);
+}
+
+void result_difference_init(struct result_difference *difference)
+{
+    shape_init(&shape_difference, difference);
 }
 
 void result_summary_release(struct result_summary *summary)

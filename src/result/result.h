@@ -123,7 +123,9 @@ struct result_script {
     uint64_t time_ns;                 /* sum over all attempts, ok or not */
     uint64_t slow;                    /* ok executions over the latency limit */
     struct result_latency latency;    /* of ok executions */
-    result_strings errors;            /* distinct messages of failed ones */
+    /* Rows changed that the engine has committed, by statement; warm-up included. */
+    RESULT_LIST(uint64_t) acknowledged;
+    result_strings errors; /* distinct messages of failed ones */
 };
 typedef RESULT_LIST(struct result_script) result_scripts;
 
@@ -131,10 +133,12 @@ struct result_connection {
     uint64_t connection;
     char *role;
     uint64_t operations; /* ok executions */
+    uint64_t window_ns;  /* go to the end of its last operation that was not still open */
     uint64_t cpu_ns;
     uint64_t run_queue_ns; /* waited for a core, schedstat */
     uint64_t slept_ns;     /* slept waiting for locks; RESULT_ABSENT: n/a */
     uint64_t waits;
+    uint64_t late_ns;         /* from go to its first operation; RESULT_ABSENT: there was none */
     result_settings settings; /* read back */
 };
 typedef RESULT_LIST(struct result_connection) result_connections;
@@ -147,6 +151,25 @@ struct result_second {
     RESULT_LIST(uint64_t) slow;
     uint64_t database_bytes; /* stat(2); RESULT_ABSENT: not seen */
     uint64_t wal_bytes;      /* -wal or -log */
+};
+
+/* One table after a run. */
+struct result_table_count {
+    char *table;
+    /* Rows of the template + acknowledged inserts - acknowledged deletes; RESULT_ABSENT when that
+     * cannot be told, and `unchecked` says why. */
+    uint64_t expected;
+    uint64_t found; /* RESULT_ABSENT: the table is gone */
+    char *unchecked;
+};
+
+/* What a fresh process of the same engine found in the copy after a run. */
+struct result_check {
+    char *kind;    /* "full", "quick", "counts"; NULL: nothing was checked */
+    char *problem; /* the first thing that is wrong; NULL: nothing is */
+    RESULT_LIST(struct result_table_count) counts;
+    result_strings integrity; /* what the engine says: "ok", or the damage; empty for "counts" */
+    uint64_t elapsed_ns;
 };
 
 /* One engine in one round. */
@@ -165,15 +188,16 @@ struct result_run {
     uint64_t peak_memory_bytes;       /* VmHWM */
     uint64_t largest_wal_bytes;
     uint64_t final_bytes; /* database after close */
-    double cpu_others;    /* share of all cores used by others in the window, 0 to 1 */
-    double steal;         /* share stolen by the hypervisor, 0 to 1 */
+    double cpu_others;    /* share of all cores used by others from go to the deadline, 0 to 1 */
+    double steal;         /* share stolen by the hypervisor meanwhile, 0 to 1 */
     double resident;      /* share of the copy in the page cache at go, 0 to 1 */
-    uint64_t dirty_bytes; /* Dirty + Writeback above its value at the start, at go */
+    uint64_t dirty_bytes; /* Dirty + Writeback above its value at the start, before warm-up */
     uint64_t warmup_operations;
     uint64_t warmup_ns;
     result_connections connections;
     result_scripts scripts;
     RESULT_LIST(struct result_second) seconds;
+    struct result_check check;
 };
 
 /* Percentile points that every summary holds, in this order. */
@@ -221,9 +245,82 @@ struct result_summary {
     struct result_figure peak_memory_bytes, write_bytes, largest_wal_bytes, final_bytes;
     struct result_figure slept_ns; /* all connections; NAN: n/a */
     struct result_figure run_queue_ns;
+    struct result_figure run_queue_share;   /* of connections × window, 0 to 1 */
+    struct result_figure cpu_others, steal; /* shares of all cores, 0 to 1 */
     struct result_figure close_ns;
     uint64_t attempted, ok, busy, conflict, failed, skipped, open, retries; /* all rounds */
     RESULT_LIST(struct result_script_summary) scripts;
+};
+
+/* ---- answers and settings, checked outside of any timed run ---------------- */
+
+/* The first operation of a script whose answer is another than the reference engine's. */
+struct result_difference {
+    uint64_t operation;      /* from 0; 0, 1 and 2 draw the ends of each range and a miss */
+    bool storage_class_only; /* the values are equal, the storage classes are not */
+    result_pairs parameters; /* drawn for it */
+    uint64_t statement;      /* from 0; RESULT_ABSENT: not found again, see note */
+    uint64_t row;            /* from 1, of the first row that differs; RESULT_ABSENT: not a row */
+    /* That row as SQL literals; empty: there is none. */
+    result_strings answer, reference_answer;
+    char *outcome, *reference_outcome;             /* "ok", "failed", "busy", "conflict" */
+    char *message, *reference_message;             /* of a failure */
+    uint64_t rows_changed, reference_rows_changed; /* of the statement; RESULT_ABSENT */
+    char *note;                                    /* what else must be known to read it */
+};
+
+struct result_verify_script {
+    char *script;
+    bool write;
+    char *compare; /* "ordered", "set" or "count" */
+    uint64_t ok, busy, conflict, failed;
+    uint64_t rows_read, rows_changed;
+    result_strings errors; /* distinct messages of failed ones */
+    char *status;          /* "equal", "differs", "alone": nothing to compare with */
+    uint64_t differing;    /* operations whose answer differs */
+    RESULT_LIST(struct result_difference) differences; /* the first one, explained */
+};
+
+struct result_verify_table {
+    char *table;
+    uint64_t rows;
+    uint64_t reference_rows; /* RESULT_ABSENT: no reference, or it has no such table */
+    char *status;            /* as of a script */
+};
+
+/* One database of a suite and the scripts that run on it. */
+struct result_verify_database {
+    char *suite, *scale;
+    result_strings scenarios; /* those that share the database */
+    result_pairs variables;
+    char *reference;     /* engine that was compared with; NULL: none */
+    uint64_t operations; /* executions of each script */
+    char *status;        /* "equal", "differs", "alone", "reference" (the one compared with),
+                            "failed" */
+    char *error;         /* why it failed */
+    RESULT_LIST(struct result_verify_script) scripts;
+    RESULT_LIST(struct result_verify_table) tables;
+};
+
+struct result_verify_connection {
+    uint64_t connection;
+    char *role;
+    result_settings settings; /* read back */
+};
+
+struct result_verify {
+    /* "equal", "differs", "alone", "failed", "exempt" (stores nothing); NULL: not verified. Of
+     * answers, settings and journal together. */
+    char *status;
+    RESULT_LIST(struct result_verify_connection) connections; /* empty: not asked for */
+    char *journal_mode;                                       /* asked; NULL: not looked at */
+    bool journal_due; /* a file must be there, and not be empty */
+    char *journal;    /* the file behind the database's name, "-wal"; NULL: there was none */
+    uint64_t journal_bytes;
+    bool shm_due;       /* a -shm is expected of this engine */
+    uint64_t shm_bytes; /* RESULT_ABSENT: there was none */
+    result_strings log; /* last lines of the worker's own output when it failed */
+    RESULT_LIST(struct result_verify_database) databases;
 };
 
 struct result_engine {
@@ -235,8 +332,10 @@ struct result_engine {
     RESULT_LIST(struct result_library) libraries;
     result_strings compile_options;
     result_strings known_faults;
-    char *status; /* "ok", "partial", "failed" */
-    char *error;  /* first failure of a run, or why nothing could run */
+    /* "ok", "partial", "failed", or "differs": it ran, but did not do what was asked */
+    char *status;
+    char *error; /* first failure of a run, or why nothing could run */
+    struct result_verify verify;
     RESULT_LIST(struct result_run) runs;
     struct result_summary summary;
 };
@@ -245,7 +344,7 @@ struct result {
     uint64_t version; /* RESULT_VERSION */
     char *pitot_version;
     char *build;   /* "release", "debug", "asan", … */
-    char *command; /* "prod" */
+    char *command; /* "prod", "verify" */
     result_strings command_line;
     char *started; /* UTC */
     double elapsed_s;
@@ -263,8 +362,12 @@ void result_free(struct result *result);
 
 /* Sets a run, engine or summary to its empty state (inside a zeroed array). */
 void result_run_init(struct result_run *run);
+/* Takes back what a worker said of a run when it cannot be believed, down to half-read entries;
+ * round, position, log and dirty_bytes, which are the coordinator's, stay. */
+void result_run_forget(struct result_run *run);
 void result_engine_init(struct result_engine *engine);
 void result_summary_init(struct result_summary *summary);
+void result_difference_init(struct result_difference *difference);
 /* Frees what a summary owns and leaves it in its empty state. */
 void result_summary_release(struct result_summary *summary);
 

@@ -47,6 +47,7 @@ extern const struct shape shape_engine;
 extern const struct shape shape_run;
 extern const struct shape shape_summary;
 extern const struct shape shape_figure;
+extern const struct shape shape_difference;
 
 /* Labels of the percentile points: "p50", … */
 extern const char *const shape_point_labels[RESULT_POINT_COUNT];

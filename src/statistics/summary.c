@@ -70,6 +70,21 @@ static double window_s(const struct result_run *run)
     return run->window_ns == 0 ? (double)NAN : measured(run->window_ns) / 1e9;
 }
 
+/* The window of a role: from go to the end of the last operation of its connections. One that was
+ * still open at the end does not count: an endless reader must not stretch the writers' window. */
+static double role_window_s(const struct result_run *run, const char *role)
+{
+    uint64_t longest = 0;
+    for (size_t i = 0; i < run->connections.count; i++) {
+        const struct result_connection *connection = &run->connections.items[i];
+        if (connection->role != NULL && role != NULL && strcmp(connection->role, role) == 0 &&
+            connection->window_ns != RESULT_ABSENT && connection->window_ns > longest) {
+            longest = connection->window_ns;
+        }
+    }
+    return longest == 0 ? (double)NAN : (double)longest / 1e9;
+}
+
 /* Operations of ok executions: a script of one batch counts as many as it holds. */
 static double operations_of(const struct result_script *script)
 {
@@ -78,43 +93,52 @@ static double operations_of(const struct result_script *script)
 
 enum kinds { KIND_READ = 1, KIND_WRITE = 2, KIND_ALL = 3 };
 
-/* Operations of a run by scripts of these kinds; NAN when it has no such script, since a mix
- * without writes has no write throughput, not one of 0. */
-static double run_operations(const struct result_run *run, enum kinds kinds)
+/* Operations a second of a run by scripts of these kinds, each role over its own window; NAN when
+ * it has no such script, since a mix without writes has no write throughput, not one of 0. */
+static double run_rate(const struct result_run *run, enum kinds kinds)
 {
-    double operations = 0;
+    double rate = 0;
     bool any = false;
     for (size_t i = 0; i < run->scripts.count; i++) {
         const struct result_script *script = &run->scripts.items[i];
         if ((kinds & (script->write ? KIND_WRITE : KIND_READ)) != 0) {
-            operations += operations_of(script);
+            double operations = operations_of(script);
+            rate += operations > 0 ? operations / role_window_s(run, script->role) : 0;
             any = true;
         }
     }
-    return any ? operations : (double)NAN;
+    return any ? rate : (double)NAN;
 }
 
 static double reads_per_second(const struct result_run *run)
 {
-    return run_operations(run, KIND_READ) / window_s(run);
+    return run_rate(run, KIND_READ);
 }
 
 static double writes_per_second(const struct result_run *run)
 {
-    return run_operations(run, KIND_WRITE) / window_s(run);
+    return run_rate(run, KIND_WRITE);
 }
 
 static double operations_per_second(const struct result_run *run)
 {
-    return run_operations(run, KIND_ALL) / window_s(run);
+    return run_rate(run, KIND_ALL);
+}
+
+static double run_operations(const struct result_run *run)
+{
+    double operations = 0;
+    for (size_t i = 0; i < run->scripts.count; i++) {
+        operations += operations_of(&run->scripts.items[i]);
+    }
+    return operations;
 }
 
 /* User and system time of the whole process, the harness's share included, by operation. 0/0 and
  * x/0 give no finite number and so count as absent. */
 static double cpu_per_operation_ns(const struct result_run *run)
 {
-    return (measured(run->cpu_user_ns) + measured(run->cpu_system_ns)) /
-           run_operations(run, KIND_ALL);
+    return (measured(run->cpu_user_ns) + measured(run->cpu_system_ns)) / run_operations(run);
 }
 
 static double peak_memory_bytes(const struct result_run *run)
@@ -161,6 +185,21 @@ static double run_queue_ns(const struct result_run *run)
     return sum;
 }
 
+static double run_queue_share(const struct result_run *run)
+{
+    return run_queue_ns(run) / (window_s(run) * 1e9 * (double)run->connections.count);
+}
+
+static double cpu_others(const struct result_run *run)
+{
+    return run->cpu_others;
+}
+
+static double steal(const struct result_run *run)
+{
+    return run->steal;
+}
+
 static struct result_figure over_runs(const struct runs *runs, struct sample *sample,
                                       double (*value)(const struct result_run *))
 {
@@ -187,6 +226,9 @@ static void summarize_runs(const struct runs *runs, struct sample *sample,
         {&summary->final_bytes, final_bytes},
         {&summary->slept_ns, slept_ns},
         {&summary->run_queue_ns, run_queue_ns},
+        {&summary->run_queue_share, run_queue_share},
+        {&summary->cpu_others, cpu_others},
+        {&summary->steal, steal},
         {&summary->close_ns, close_ns},
     };
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
@@ -216,7 +258,8 @@ static const struct histogram *samples_of(const struct result_script *script)
 
 static double script_rate(const struct result_run *run, const struct result_script *script)
 {
-    return operations_of(script) / window_s(run);
+    double operations = operations_of(script);
+    return operations > 0 ? operations / role_window_s(run, script->role) : 0 * window_s(run);
 }
 
 static double script_mean(const struct result_run *run, const struct result_script *script)
@@ -278,14 +321,6 @@ static struct result_figure over_scripts(const struct runs *runs, struct sample 
     return sample_take(sample);
 }
 
-/* True when fewer than 10 samples lie above the percentile, count * (1 - p) < 10. In integers:
- * count is below 10 * d / (d - n) exactly when it is below that rounded up. */
-static bool is_thin(uint64_t count, uint64_t numerator, uint64_t denominator)
-{
-    uint64_t above = denominator - numerator;
-    return count < (10 * denominator + above - 1) / above;
-}
-
 static void summarize_points(const struct runs *runs, struct sample *sample,
                              struct result_script_summary *summary)
 {
@@ -306,7 +341,7 @@ static void summarize_points(const struct runs *runs, struct sample *sample,
             if (samples != NULL) {
                 sample_add(sample, (double)histogram_percentile(samples, numerator, denominator));
             }
-            if (is_thin(samples == NULL ? 0 : samples->count, numerator, denominator)) {
+            if (histogram_thin(samples == NULL ? 0 : samples->count, numerator, denominator)) {
                 summary->point_thin[point] = true;
             }
         }

@@ -214,6 +214,7 @@ void loop_restart(struct loop *loop, bool warmup)
     seconds_restart(&loop->seconds, 0);
     loop->first_ns = 0;
     loop->ended_ns = 0;
+    loop->settled_ns = 0;
     atomic_store_explicit(&loop->done, 0, memory_order_relaxed);
 }
 
@@ -250,6 +251,7 @@ int loop_run(struct loop *loop, const struct loop_span *span, struct failure *fa
     const uint64_t deadline_ns = span->deadline_ns;
     seconds_restart(&loop->seconds, span->start_ns);
     loop->ended_ns = span->start_ns;
+    loop->settled_ns = span->start_ns;
     for (uint64_t done = 0; done < span->operations;) {
         uint32_t index = pick(loop);
         struct loop_entry *entry = &loop->entries[index];
@@ -275,6 +277,9 @@ int loop_run(struct loop *loop, const struct loop_span *span, struct failure *fa
             loop->first_ns = start_ns;
         }
         loop->ended_ns = end_ns;
+        if (outcome != OUTCOME_OPEN) {
+            loop->settled_ns = end_ns;
+        }
         loop->op++;
         done++;
         atomic_store_explicit(&loop->done, done, memory_order_relaxed);

@@ -53,6 +53,7 @@ struct loop {
     uint64_t op;           /* `:op` of the next operation */
     uint64_t first_ns;     /* start of the first operation of the last loop_run; 0: none */
     uint64_t ended_ns;     /* end of the last one; the start of the span if there was none */
+    uint64_t settled_ns;   /* the same of the last one that was not still open at the end */
     _Atomic uint64_t done; /* executions of the last loop_run so far; for other threads */
 };
 

@@ -199,9 +199,12 @@ static json_t *connections_json(const struct run *run)
             operations += loop->tallies[k].outcomes[OUTCOME_OK];
         }
         json_t *entry = json_pack(
-            "{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "connection",
+            "{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "connection",
             (json_int_t)connection->number, "role", (json_int_t)connection->role, "operations",
-            json_wire_u64(operations), "cpu_ns", json_wire_u64(connection->cpu_ns), "run_queue_ns",
+            json_wire_u64(operations), "ended_ns",
+            json_wire_u64(loop->settled_ns > run->shared.at_ns ? loop->settled_ns
+                                                               : run->shared.at_ns),
+            "cpu_ns", json_wire_u64(connection->cpu_ns), "run_queue_ns",
             absent_or(connection->run_queue_ns), "slept_ns",
             waits ? json_wire_u64(connection->waits.slept_ns) : json_null(), "waits",
             waits ? json_wire_u64(connection->waits.count) : json_null(), "late_ns",

@@ -1,5 +1,6 @@
 """The source checks, each shown a small tree that breaks its rules."""
 
+import json
 import pathlib
 import shutil
 import subprocess
@@ -162,6 +163,41 @@ class FormatTest(unittest.TestCase):
         self.assertEqual(source.read_text(), "int x;\n")
         self.assertEqual(check().returncode, 0)
         self.assertEqual(check("--bad").returncode, 2)
+
+
+@unittest.skipUnless(shutil.which("clang-tidy"), "no clang-tidy here")
+class TidyTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="pitot-test-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        for name in ("scripts/check-tidy", ".clang-tidy"):
+            target = self.folder / name
+            target.parent.mkdir(exist_ok=True)
+            shutil.copy(SCRIPTS.parent / name, target)
+        for folder in ("src", "build"):
+            (self.folder / folder).mkdir()
+
+    def tidy(self, text, *arguments):
+        source = self.folder / "src" / "a.c"
+        source.write_text(text)
+        command = {"directory": str(self.folder), "file": str(source), "command": f"cc -c {source}"}
+        (self.folder / "build" / "compile_commands.json").write_text(json.dumps([command]))
+        return subprocess.run([self.folder / "scripts" / "check-tidy", *arguments],
+                              capture_output=True, text=True, timeout=120, check=False)
+
+    def test_a_good_file(self):
+        done = self.tidy("int f(int x);\nint f(int x)\n{\n    return x + 1;\n}\n", "build")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+
+    def test_a_fault_is_named(self):
+        done = self.tidy("int f(int x);\nint f(int x)\n{\n    return x - x;\n}\n", "build")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("a.c:4:14: error: both sides of operator are equivalent", done.stdout)
+
+    def test_what_is_missing_is_said(self):
+        done = self.tidy("", "nowhere")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cmake --preset test", done.stderr)
 
 
 if __name__ == "__main__":

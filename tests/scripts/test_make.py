@@ -87,7 +87,7 @@ class MakeProdTest(unittest.TestCase):
     def test_nothing_is_built_where_setup_refuses(self):
         self.stand_in("scripts/setup", "echo one clear line >&2; exit 3")
         self.stand_in("bin/cmake", "echo built")
-        for goal in ("prod", "test", "asan", "tsan", "lint", "engines", "bench-harness"):
+        for goal in ("prod", "test", "torture", "asan", "tsan", "lint", "engines", "bench-harness"):
             with self.subTest(goal=goal):
                 done = self.make(goal)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
@@ -96,7 +96,7 @@ class MakeProdTest(unittest.TestCase):
 
     def test_without_a_goal_it_explains_itself(self):
         shown = "\n".join(self.words())
-        for goal in ("prod", "test", "lint", "format", "asan", "tsan", "engines", "clean"):
+        for goal in ("prod", "test", "torture", "lint", "format", "asan", "tsan", "engines", "clean"):
             self.assertIn(f"make {goal} ", shown)
 
 

@@ -74,10 +74,12 @@ static void a_failure_stays_until_it_is_taken(void **state)
 {
     (void)state;
     struct buffer buffer;
+    unsigned long failures = buffer_failures();
     buffer_init(&buffer);
     buffer_puts(&buffer, "kept");
     buffer_append(&buffer, "x", SIZE_MAX - 2); /* more than any memory; nothing is read */
     assert_true(buffer.failed);
+    assert_int_equal(buffer_failures(), failures + 1);
     buffer_puts(&buffer, "not taken");
     buffer_printf(&buffer, "%d", 1);
     assert_string_equal(buffer.data, "kept");

@@ -169,6 +169,8 @@ static const struct {
     {BYTES("\xc2\x9b"
            "1m"),
      3, BYTES("?1m")}, /* C1: another form of escape [ */
+    {BYTES("a\xe2\x80\xae\xe2\x81\xa6z"), 4,
+     BYTES("a??z")}, /* U+202E, U+2066: turn the direction */
     {BYTES("\xff\xfe"), 2, BYTES("??")},
     {BYTES("\0"), 1, BYTES("?")},
     {BYTES("\xe6\x97"), 2, BYTES("??")},

@@ -78,6 +78,7 @@ static void test_defaults(void **state)
     assert_int_equal(plan->max_tries, 10);
     assert_int_equal(plan->rounds, 3);
     assert_int_equal(plan->seed, 1);
+    assert_int_equal(plan->check, PLAN_CHECK_ENDS);
     assert_int_equal(plan->pragmas->count, 0);
     assert_false(plan->fresh);
     assert_false(plan->keep);
@@ -113,6 +114,26 @@ static void test_bare_numbers_have_their_units(void **state)
     assert_true(planned.plan.fresh);
     assert_true(planned.plan.keep);
     release(&planned);
+}
+
+static void test_checks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        enum plan_check check;
+    } cases[] = {
+        {"--check full", PLAN_CHECK_FULL},
+        {"--check=quick", PLAN_CHECK_QUICK},
+        {"--check counts", PLAN_CHECK_COUNTS},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct planned planned;
+        plan_line(cases[i].line, &suite, &planned);
+        assert_int_equal(planned.code, 0);
+        assert_int_equal(planned.plan.check, cases[i].check);
+        release(&planned);
+    }
 }
 
 static void test_data_folder(void **state)
@@ -178,6 +199,7 @@ static void test_mistakes(void **state)
         {"--rounds 1001", "--rounds"},
         {"--seed 4294967296", "--seed"},
         {"--seed -1", "--seed"},
+        {"--check most", "--check"},
         {"--max-tries 0", "--max-tries"},
         {"--max_tries 3", "did you mean --max-tries?"},
         {"--duration 0", "--duration"},
@@ -218,9 +240,13 @@ static void test_workloads_of_another_shape(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),    cmocka_unit_test(test_bare_numbers_have_their_units),
-        cmocka_unit_test(test_data_folder), cmocka_unit_test(test_pragmas),
-        cmocka_unit_test(test_mistakes),    cmocka_unit_test(test_workloads_of_another_shape),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_bare_numbers_have_their_units),
+        cmocka_unit_test(test_checks),
+        cmocka_unit_test(test_data_folder),
+        cmocka_unit_test(test_pragmas),
+        cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_workloads_of_another_shape),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,11 +49,24 @@ static void the_seed_decides(void **state)
     assert_true(differ >= 19);
 }
 
+static void every_round_has_numbers_of_its_own(void **state)
+{
+    (void)state;
+    assert_int_equal(order_seed(7, 0), 7);
+    for (size_t round = 1; round < 100; round++) {
+        assert_int_equal(order_seed(7, round), order_seed(7, round));
+        for (size_t other = 0; other < round; other++) {
+            assert_int_not_equal(order_seed(7, round), order_seed(7, other));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_square_is_latin),
         cmocka_unit_test(the_seed_decides),
+        cmocka_unit_test(every_round_has_numbers_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

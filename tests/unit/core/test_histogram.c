@@ -212,9 +212,29 @@ static void the_mean_is_of_the_values(void **state)
     free(histogram);
 }
 
+static void test_thin(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t count;
+        uint32_t numerator, denominator;
+        bool thin;
+    } cases[] = {
+        {0, 50, 100, true},           {19, 50, 100, true},        {20, 50, 100, false},
+        {999, 99, 100, true},         {1000, 99, 100, false},     {9999, 999, 1000, true},
+        {10000, 999, 1000, false},    {99999, 9999, 10000, true}, {100000, 9999, 10000, false},
+        {UINT64_MAX, 99, 100, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(histogram_thin(cases[i].count, cases[i].numerator, cases[i].denominator),
+                         cases[i].thin);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_thin),
         cmocka_unit_test(buckets_follow_each_other_without_gaps),
         cmocka_unit_test(an_empty_histogram_says_so),
         cmocka_unit_test(percentiles_are_nearest_rank_within_the_bound),

@@ -71,6 +71,7 @@ static inline struct result_script *sample_script(struct result_run *run, const 
     script->time_ns = count * low_ns + high_ns;
     script->slow = high_ns > 10 * SAMPLE_MS ? 1 : 0;
     script->latency.histogram = sample_histogram(count, low_ns, high_ns);
+    *(uint64_t *)sample_must(result_list_add(&script->acknowledged)) = script->rows_changed + 7;
     return script;
 }
 
@@ -85,6 +86,28 @@ static inline void sample_setting(struct result_connection *connection, const ch
         .required = required,
         .agrees = got != NULL && strcmp(asked, got) == 0,
     };
+}
+
+static inline void sample_count(struct result_check *check, const char *table, uint64_t expected,
+                                uint64_t found, const char *unchecked)
+{
+    struct result_table_count *count = sample_must(result_list_add(&check->counts));
+    *count = (struct result_table_count){
+        .table = sample_text(table),
+        .expected = expected,
+        .found = found,
+        .unchecked = unchecked == NULL ? NULL : sample_text(unchecked),
+    };
+}
+
+/* A check that found nothing wrong. */
+static inline void sample_check(struct result_run *run)
+{
+    run->check.kind = sample_text("full");
+    run->check.elapsed_ns = 250 * SAMPLE_MS;
+    sample_count(&run->check, "users", 100000, 100000, NULL);
+    sample_count(&run->check, "audit", RESULT_ABSENT, 12, "INSERT OR IGNORE");
+    SAMPLE_ADD_TEXT(&run->check.integrity, "ok");
 }
 
 /* A run of 5 s by two connections; `round` makes the rounds differ a little. */
@@ -104,6 +127,7 @@ static inline struct result_run *sample_run(struct result_engine *engine, uint64
     run->largest_wal_bytes = 4152992;
     run->final_bytes = 82000000;
     run->cpu_others = 0.01;
+    run->steal = 0;
     run->resident = 1;
     run->warmup_ns = 3 * SAMPLE_S;
     for (uint64_t i = 0; i < 2; i++) {
@@ -115,6 +139,8 @@ static inline struct result_run *sample_run(struct result_engine *engine, uint64
         connection->run_queue_ns = 7 * SAMPLE_MS;
         connection->slept_ns = 100 * SAMPLE_MS * round;
         connection->waits = 12;
+        connection->window_ns = run->window_ns;
+        connection->late_ns = 21000;
         sample_setting(connection, "journal_mode", "wal", "wal", true);
         sample_setting(connection, "cache_size", "-65536", "-65536", true);
     }
@@ -128,6 +154,7 @@ static inline struct result_run *sample_run(struct result_engine *engine, uint64
         *(uint64_t *)sample_must(result_list_add(&second->operations)) = 400 + i;
         *(uint64_t *)sample_must(result_list_add(&second->slow)) = i;
     }
+    sample_check(run);
     return run;
 }
 
@@ -177,6 +204,9 @@ static inline void sample_summary(struct result_engine *engine, double scale)
     summary->final_bytes = sample_figure(82e6, 0);
     summary->slept_ns = sample_figure(4e8, 4e8);
     summary->run_queue_ns = sample_figure(14e6, 0);
+    summary->run_queue_share = sample_figure(0.0014 * scale, 0);
+    summary->cpu_others = sample_figure(0.01, 0);
+    summary->steal = sample_figure(0, 0);
     summary->close_ns = sample_figure(12e6, 0);
     summary->attempted = 9084;
     summary->ok = 9072;
@@ -285,12 +315,58 @@ static inline struct result *sample_result(uint64_t rounds)
     return result;
 }
 
+/* Answers of one script and one table; `reference` NULL: they are what others are compared with. */
+static inline struct result_verify_database *sample_verify(struct result_engine *engine,
+                                                           const char *reference)
+{
+    struct result_verify_database *database =
+        sample_must(result_list_add(&engine->verify.databases));
+    bool differs = reference != NULL;
+    engine->verify.status = sample_text(differs ? "differs" : "equal");
+    database->suite = sample_text("prod");
+    database->scale = sample_text("small");
+    SAMPLE_ADD_TEXT(&database->scenarios, "mixed");
+    sample_pair(&database->variables, "users", "100000");
+    database->reference = differs ? sample_text(reference) : NULL;
+    database->operations = 1000;
+    database->status = sample_text(differs ? "differs" : "reference");
+    struct result_verify_script *script = sample_must(result_list_add(&database->scripts));
+    script->script = sample_text("user_by_id");
+    script->compare = sample_text("ordered");
+    script->ok = 999;
+    script->failed = 1;
+    script->rows_read = 998;
+    SAMPLE_ADD_TEXT(&script->errors, "database disk image is malformed");
+    script->status = sample_text(differs ? "differs" : "alone");
+    struct result_verify_table *table = sample_must(result_list_add(&database->tables));
+    table->table = sample_text("orders");
+    table->rows = 400110;
+    table->reference_rows = differs ? 400110 : RESULT_ABSENT;
+    table->status = sample_text(differs ? "equal" : "alone");
+    if (differs) {
+        struct result_difference *difference = sample_must(result_list_add(&script->differences));
+        result_difference_init(difference);
+        script->differing = 12;
+        difference->operation = 17;
+        sample_pair(&difference->parameters, "user", "4711");
+        difference->statement = 0;
+        difference->row = 2;
+        SAMPLE_ADD_TEXT(&difference->answer, "4711");
+        SAMPLE_ADD_TEXT(&difference->answer, "'a'");
+        difference->outcome = sample_text("ok");
+        difference->reference_outcome = sample_text("ok");
+        difference->rows_changed = difference->reference_rows_changed = 0;
+    }
+    return database;
+}
+
 /* Two engines of three rounds, a failed one, warnings, a known fault, settings that differ. */
 static inline struct result *sample_full_result(void)
 {
     struct result *result = sample_result(3);
-    sample_engine(result, "sqlite", 3, 1);
+    sample_verify(sample_engine(result, "sqlite", 3, 1), NULL);
     struct result_engine *turso = sample_engine(result, "turso", 3, 1.25);
+    sample_verify(turso, "sqlite");
     free(turso->version);
     turso->version = sample_text("0.8.3");
     free(turso->sync_call);

@@ -40,6 +40,8 @@ static struct result_run *add_run(struct result_engine *engine, const char *stat
     for (uint64_t i = 0; i < 2; i++) {
         struct result_connection *connection = sample_must(result_list_add(&run->connections));
         connection->connection = i;
+        connection->role = sample_text("app");
+        connection->window_ns = 2 * SAMPLE_S;
     }
     return run;
 }
@@ -65,6 +67,30 @@ static void summarize(struct result *result)
 {
     struct error error = ERROR_INIT;
     assert_int_equal(summarize_engine(result, &result->engines.items[0], &error), 0);
+}
+
+/* An endless reader stretches the run, not the window of the writers. */
+static void test_each_role_has_its_own_window(void **state)
+{
+    (void)state;
+    struct result *result = result_new();
+    struct result_run *run = add_run(empty_engine(result), "ok");
+    run->window_ns = 7 * SAMPLE_S;
+    add_script(run, "insert", true, 1000, 1000);
+    add_script(run, "select", false, 70, 1000);
+    free(run->scripts.items[0].role);
+    run->scripts.items[0].role = sample_text("writer");
+    free(run->connections.items[1].role);
+    run->connections.items[1].role = sample_text("writer");
+    run->connections.items[0].window_ns = 7 * SAMPLE_S;
+    run->connections.items[1].window_ns = 2 * SAMPLE_S;
+    summarize(result);
+    const struct result_summary *summary = &result->engines.items[0].summary;
+    assert_true(summary->writes_per_second.median == 500);
+    assert_true(summary->reads_per_second.median == 10);
+    assert_true(summary->operations_per_second.median == 510);
+    assert_true(summary->scripts.items[0].operations_per_second.median == 500);
+    result_free(result);
 }
 
 static void test_medians(void **state)
@@ -126,6 +152,7 @@ static void test_rates_and_costs(void **state)
     assert_figure(&summary->cpu_per_operation_ns, 1e6, 1e6, 1e6);
     assert_figure(&summary->slept_ns, 42, 42, 42);
     assert_figure(&summary->run_queue_ns, ABSENT, ABSENT, ABSENT);
+    assert_figure(&summary->run_queue_share, ABSENT, ABSENT, ABSENT);
     assert_int_equal(summary->attempted, 1004);
     assert_int_equal(summary->ok, 1003);
     assert_int_equal(summary->busy, 1);
@@ -143,6 +170,26 @@ static void test_rates_and_costs(void **state)
     for (size_t i = 0; i < RESULT_POINT_COUNT; i++) {
         assert_figure(&scripts[0].points_ns[i], 1e6, 1e6, 1e6);
     }
+    result_free(result);
+}
+
+/* Of the time of all connections together, and of all cores. */
+static void test_shares(void **state)
+{
+    (void)state;
+    struct result *result = sample_result(2);
+    struct result_engine *engine = empty_engine(result);
+    for (uint64_t round = 1; round <= 2; round++) {
+        struct result_run *run = add_run(engine, "ok"); /* 2 connections x 2 s */
+        run->connections.items[0].run_queue_ns = round * SAMPLE_S;
+        run->connections.items[1].run_queue_ns = 0;
+        run->cpu_others = round == 1 ? 0.02 : ABSENT;
+        run->steal = 0.01 * (double)round;
+    }
+    summarize(result);
+    assert_figure(&engine->summary.run_queue_share, 0.375, 0.25, 0.5);
+    assert_figure(&engine->summary.cpu_others, 0.02, 0.02, 0.02);
+    assert_figure(&engine->summary.steal, 0.015, 0.01, 0.02);
     result_free(result);
 }
 
@@ -261,11 +308,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_medians),
+        cmocka_unit_test(test_each_role_has_its_own_window),
         cmocka_unit_test(test_rates_and_costs),
         cmocka_unit_test(test_absent_is_not_zero),
         cmocka_unit_test(test_which_runs_count),
         cmocka_unit_test(test_percentiles_over_rounds),
         cmocka_unit_test(test_thin),
+        cmocka_unit_test(test_shares),
         cmocka_unit_test(test_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

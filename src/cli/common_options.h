@@ -1,0 +1,97 @@
+/* Options that several commands have, each with one name, default and text. Their values lie in a
+ * struct prod_options at the beginning of the command's own. */
+#ifndef PITOT_CLI_COMMON_OPTIONS_H
+#define PITOT_CLI_COMMON_OPTIONS_H
+
+#include "cli/prod_options.h"
+#include "core/clock.h"
+
+#include <stddef.h>
+
+#define COMMON_OPTION_FIELD(name) .offset = offsetof(struct prod_options, name)
+/* What units_duration_ns takes. */
+#define COMMON_OPTION_LONGEST_NS (UINT64_C(1000000) * NS_PER_S)
+
+#define COMMON_OPTION_ENGINES                                                                      \
+    {                                                                                              \
+        .name = "engines", .kind = OPTION_TEXT, COMMON_OPTION_FIELD(engines), .argument = "LIST",  \
+        .help =                                                                                    \
+            "Engines, separated by commas, as `pitot engines` names them; NAME=PATH for an own "   \
+            "library. A comma inside a path is written \"\\,\". Default: the default engines "     \
+            "that are ready."                                                                      \
+    }
+#define COMMON_OPTION_SCALE                                                                        \
+    {                                                                                              \
+        .name = "scale", .kind = OPTION_TEXT, COMMON_OPTION_FIELD(scale), .argument = "NAME",      \
+        .help = "Size of the data: small, medium, large, xlarge, xxlarge (0.1 to 10 GB). "         \
+                "Default: the first of the workload."                                              \
+    }
+#define COMMON_OPTION_THREADS                                                                      \
+    {                                                                                              \
+        .name = "threads", .kind = OPTION_COUNT, COMMON_OPTION_FIELD(threads), .argument = "N",    \
+        .min = 1, .max = 10000, .fallback = "4",                                                   \
+        .help = "Connections, each in a thread of its own, 1 to 10000."                            \
+    }
+#define COMMON_OPTION_CACHE                                                                        \
+    {                                                                                              \
+        .name = "cache", .kind = OPTION_CACHE_SIZE, COMMON_OPTION_FIELD(cache_size),               \
+        .argument = "N", .fallback = "-65536",                                                     \
+        .help =                                                                                    \
+            "cache_size of every connection, as PRAGMA cache_size takes it: pages, or KiB when "   \
+            "negative; or with a suffix: 64MiB."                                                   \
+    }
+#define COMMON_OPTION_TIMEOUT                                                                      \
+    {                                                                                              \
+        .name = "timeout", .kind = OPTION_DURATION, COMMON_OPTION_FIELD(timeout_ns),               \
+        .argument = "MS", .max = COMMON_OPTION_LONGEST_NS, .bare_ns = NS_PER_MS,                   \
+        .fallback = "15000",                                                                       \
+        .help = "How long a connection waits for a lock before its operation counts as busy, in "  \
+                "milliseconds; or with a suffix: 15s."                                             \
+    }
+#define COMMON_OPTION_SEED                                                                         \
+    {                                                                                              \
+        .name = "seed", .kind = OPTION_COUNT, COMMON_OPTION_FIELD(seed), .argument = "N",          \
+        .max = UINT32_MAX, .fallback = "1",                                                        \
+        .help =                                                                                    \
+            "Start of all random numbers, 0 to 4294967295: data, parameters, order of engines."    \
+    }
+#define COMMON_OPTION_PRAGMA                                                                       \
+    {                                                                                              \
+        .name = "pragma", .kind = OPTION_PAIRS, COMMON_OPTION_FIELD(pragmas),                      \
+        .argument = "NAME=VALUE",                                                                  \
+        .help = "A setting of every connection, the template included; may be repeated. "          \
+                "journal_mode=wal and synchronous=normal are set unless given."                    \
+    }
+#define COMMON_OPTION_DIR                                                                          \
+    {                                                                                              \
+        .name = "dir", .kind = OPTION_TEXT, COMMON_OPTION_FIELD(dir), .argument = "FOLDER",        \
+        .help = "Where the databases lie; it is made if missing. "                                 \
+                "Default: $BENCH_DATA_DIR, or ./data."                                             \
+    }
+#define COMMON_OPTION_FRESH                                                                        \
+    {                                                                                              \
+        .name = "fresh", .kind = OPTION_SWITCH, COMMON_OPTION_FIELD(fresh),                        \
+        .help = "Build the template anew even if it is there."                                     \
+    }
+#define COMMON_OPTION_JSON                                                                         \
+    {                                                                                              \
+        .name = "json", .kind = OPTION_TEXT, COMMON_OPTION_FIELD(json), .argument = "FILE",        \
+        .help = "Write the whole result to FILE as well. With \"-\" it goes to standard output "   \
+                "instead of the table."                                                            \
+    }
+#define COMMON_OPTION_QUIET                                                                        \
+    {                                                                                              \
+        .name = "quiet", .kind = OPTION_SWITCH, COMMON_OPTION_FIELD(quiet),                        \
+        .help = "No progress: only the table, and errors."                                         \
+    }
+#define COMMON_OPTION_EVERY                                                                        \
+    {                                                                                              \
+        .letter = 'P', .kind = OPTION_DURATION, COMMON_OPTION_FIELD(every_ns),                     \
+        .argument = "SECONDS", .min = NS_PER_MS, .max = COMMON_OPTION_LONGEST_NS,                  \
+        .bare_ns = NS_PER_S, .fallback = "5",                                                      \
+        .help =                                                                                    \
+            "Least time between progress lines where standard error is no terminal, in seconds; "  \
+            "or with a suffix: 1m."                                                                \
+    }
+
+#endif

@@ -1,0 +1,271 @@
+#include "cli/session.h"
+
+#include "cli/exit_status.h"
+#include "cli/json_target.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "coordinator/interrupt.h"
+#include "core/clock.h"
+#include "report/report.h"
+#include "result/json.h"
+#include "statistics/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WIDTH_DEFAULT = 100, WIDTH_MIN = 20 };
+
+/* The file that --json names; NULL: none, or standard output. */
+static const char *json_file(const struct session *session)
+{
+    const char *file = session->given->json;
+    return file != NULL && strcmp(file, "-") != 0 ? file : NULL;
+}
+
+/* ---- before measuring --------------------------------------------------- */
+
+static int start_result(struct session *session, struct error *error)
+{
+    struct result *result = session->result;
+    char now[CLOCK_UTC_SIZE];
+    clock_utc(now);
+    result->pitot_version = strdup(PITOT_VERSION);
+    result->build = strdup(PITOT_BUILD);
+    result->command = strdup(session->command->name);
+    result->started = strdup(now);
+    if (result->pitot_version == NULL || result->build == NULL || result->command == NULL ||
+        result->started == NULL) {
+        return error_set(error, ERROR_MEMORY, "out of memory for the result");
+    }
+    return 0;
+}
+
+/* The words in front of the options that options_parse() adds. */
+static int start_echo(struct session *session, struct error *error)
+{
+    struct result *result = session->result;
+    const char *const words[] = {"pitot", session->command->name};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        char **item = result_list_add(&result->command_line);
+        if (item == NULL || (*item = strdup(words[i])) == NULL) {
+            return error_set(error, ERROR_MEMORY, "out of memory for the result");
+        }
+    }
+    return 0;
+}
+
+int session_suite(struct session *session, const char *folder, const char *builtin,
+                  struct suite **out, struct error *error, int *status)
+{
+    int code = folder != NULL ? suite_open_folder(folder, out, error)
+                              : suite_open_builtin(builtin, out, error);
+    *status = exit_status_of_input_error(code, 0);
+    if (code != 0) {
+        return code;
+    }
+    for (size_t i = 0; i < (*out)->script_count; i++) {
+        const struct suite_script *script = &(*out)->scripts[i];
+        if (script->ignore_count > 0) {
+            continue; /* what differs from run to run is left out of comparisons */
+        }
+        for (uint32_t j = 0; j < script->script->warning_count; j++) {
+            code = result_warn(session->result, script->name, "%s", script->script->warnings[j]);
+            if (code != 0) {
+                *status = exit_status_of_error(code, 0);
+                return error_set(error, code, "out of memory for the warnings");
+            }
+        }
+    }
+    return 0;
+}
+
+/* A manifest of the user's that cannot be read might have been meant to take part. */
+static int warn_of_manifests(struct session *session, struct error *error)
+{
+    if (session->given->engines != NULL) {
+        return 0; /* registry_choose() reports it if it was named */
+    }
+    for (size_t i = 0; i < session->registry.problems.count; i++) {
+        const struct result_warning *problem = &session->registry.problems.items[i];
+        int code = result_warn(session->result, problem->subject, "%s", problem->text);
+        if (code != 0) {
+            return error_set(error, code, "out of memory for the warnings");
+        }
+    }
+    return 0;
+}
+
+int session_start(struct session *session, const struct command *command, void *values, int argc,
+                  char *const *argv, int *status)
+{
+    struct error error = ERROR_INIT;
+    session->command = command;
+    session->result = result_new();
+    if (session->result == NULL || start_echo(session, &error) != 0) {
+        output_complain(command->name, "out of memory for the result");
+        *status = STATUS_UNABLE;
+        return 1;
+    }
+    return command_parse(command, argc, argv, values, NULL, &session->result->command_line, status);
+}
+
+void session_release(struct session *session, void *values)
+{
+    engine_choices_release(&session->engines);
+    registry_release(&session->registry);
+    result_free(session->result);
+    options_release(session->command->table, values);
+}
+
+int session_check(struct session *session, struct error *error, int *status)
+{
+    int code = prod_options_check(session->given, error);
+    if (code == 0) {
+        code = start_result(session, error);
+    }
+    if (code == 0) {
+        code = output_check(error);
+    }
+    if (code == 0 && json_file(session) != NULL) {
+        code = json_target_check(json_file(session), error);
+    }
+    *status = exit_status_of_error(code, 0);
+    return code;
+}
+
+int session_registry(struct session *session, struct error *error, int *status)
+{
+    int code = registry_load(&session->registry, error);
+    *status = exit_status_of_input_error(code, 0);
+    if (code == 0) {
+        code = warn_of_manifests(session, error);
+        *status = exit_status_of_error(code, 0);
+    }
+    return code;
+}
+
+int session_engines(struct session *session, struct error *error, int *status)
+{
+    int code = registry_choose(&session->registry, session->given->engines, &session->engines,
+                               &session->result->warnings, error);
+    if (code == 0) {
+        code = interrupt_install(error);
+    }
+    session->plan.registry = &session->registry;
+    session->plan.engines = &session->engines;
+    *status = exit_status_of_error(code, 0);
+    return code;
+}
+
+/* ---- after measuring ---------------------------------------------------- */
+
+/* Figures over the rounds, computed once for all printers. */
+static int summarize(struct result *result, struct error *error)
+{
+    int code = 0;
+    for (size_t i = 0; i < result->engines.count && code == 0; i++) {
+        code = summarize_engine(result, &result->engines.items[i], error);
+    }
+    return code;
+}
+
+static int print_table(const struct result *result, struct error *error)
+{
+    struct buffer text;
+    buffer_init(&text);
+    size_t columns = terminal_columns(STDOUT_FILENO, WIDTH_DEFAULT);
+    struct report_style style = {
+        .width = columns < WIDTH_MIN ? WIDTH_MIN : columns,
+        .colour = terminal_colour(STDOUT_FILENO),
+    };
+    report_table(result, &style, &text);
+    int code = output_buffer(&text, error);
+    buffer_release(&text);
+    return code;
+}
+
+/* The file first: what happens to standard output must not cost it. Both are tried. Returns
+ * the status for the first failure, or STATUS_DONE. */
+static int deliver(struct session *session)
+{
+    int status = STATUS_DONE;
+    struct error error = ERROR_INIT;
+    if (json_file(session) != NULL &&
+        result_write(session->result, json_file(session), &error) != 0) {
+        output_complain(session->command->name, error.message);
+        status = exit_status_of_error(error.code, 0);
+    } else if (json_file(session) != NULL && !session->given->quiet) {
+        char *message = result_text("result: %s", json_file(session));
+        output_complain(session->command->name, message != NULL ? message : "out of memory");
+        free(message);
+    }
+    error_clear(&error);
+    bool to_stdout = session->given->json != NULL && json_file(session) == NULL;
+    int code = to_stdout ? json_target_print(session->result, &error)
+                         : print_table(session->result, &error);
+    if (code != 0) {
+        output_complain(session->command->name, error.message);
+        status = status != STATUS_DONE ? status : exit_status_of_error(code, 0);
+    }
+    return status;
+}
+
+/* A status that is not 0 is explained where errors are looked for, also when the table goes
+ * elsewhere. */
+static void explain(const struct session *session)
+{
+    for (size_t i = 0; i < session->result->engines.count; i++) {
+        const struct result_engine *engine = &session->result->engines.items[i];
+        const char *status = engine->status != NULL ? engine->status : "failed";
+        if (strcmp(status, "ok") == 0) {
+            continue;
+        }
+        char *message = result_text(
+            "%s %s%s%s", engine->name, strcmp(status, "partial") == 0 ? "is partial" : status,
+            engine->error != NULL ? ": " : "", engine->error != NULL ? engine->error : "");
+        output_complain(session->command->name, message != NULL ? message : engine->name);
+        free(message);
+    }
+}
+
+int session_run(struct session *session,
+                int (*work)(struct session *session, const struct progress *progress,
+                            struct error *error),
+                bool (*some)(const struct result *result), const char *nothing)
+{
+    struct error error = ERROR_INIT;
+    progress_view_init(&session->view, STDERR_FILENO, session->given->quiet,
+                       session->given->every_ns);
+    struct progress progress = progress_view_callbacks(&session->view);
+    uint64_t started_ns = clock_now_ns();
+    int code = work(session, &progress, &error);
+    session->result->elapsed_s = (double)(clock_now_ns() - started_ns) / (double)NS_PER_S;
+    progress_view_finish(&session->view);
+
+    int status = code != 0 ? exit_status_of_error(code, interrupt_signal())
+                           : exit_status_of_result(session->result, interrupt_signal());
+    bool measured = code == 0 || some(session->result);
+    struct error late = ERROR_INIT;
+    int delivered = STATUS_DONE;
+    if (measured && summarize(session->result, &late) != 0) {
+        output_complain(session->command->name, late.message);
+        delivered = exit_status_of_error(late.code, 0);
+    } else if (measured) {
+        delivered = deliver(session);
+    }
+    if (code != 0) {
+        if (!measured && json_file(session) != NULL) {
+            char *message = result_text("%s; %s, %s is left as it was", error.message, nothing,
+                                        json_file(session));
+            output_complain(session->command->name, message != NULL ? message : error.message);
+            free(message);
+        } else {
+            output_complain(session->command->name, error.message);
+        }
+    } else if (status == STATUS_ENGINE || status == STATUS_UNABLE) {
+        explain(session);
+    }
+    /* A result that could not be delivered outweighs an engine that failed, but not the signal. */
+    return delivered != STATUS_DONE && status < delivered ? delivered : status;
+}

@@ -1,0 +1,48 @@
+/*
+ * What commands that start engines have in common: the result that is begun, checks before the
+ * first engine starts, progress, and where the result goes.
+ */
+#ifndef PITOT_CLI_SESSION_H
+#define PITOT_CLI_SESSION_H
+
+#include "cli/commands.h"
+#include "cli/prod_options.h"
+#include "cli/progress.h"
+
+struct session {
+    const struct command *command;
+    struct prod_options *given; /* the command's values */
+    struct registry registry;
+    engine_choices engines;
+    struct plan plan;
+    struct result *result;
+    struct progress_view view;
+};
+
+/* Begins the result and parses the command's words into `values`, which begin with `given`.
+ * Returns 0, or 1 when the command is over, with its exit status in *status. session_release() in
+ * every case. */
+int session_start(struct session *session, const struct command *command, void *values, int argc,
+                  char *const *argv, int *status);
+void session_release(struct session *session, void *values);
+
+/* The checks, in this order; each returns 0 or an error with the exit status for it in *status:
+ * options together, and whether the result can be written at all; */
+int session_check(struct session *session, struct error *error, int *status);
+/* a suite: the folder, or the built-in one when that is NULL; its warnings go to the result; */
+int session_suite(struct session *session, const char *folder, const char *builtin,
+                  struct suite **out, struct error *error, int *status);
+/* what engines there are; */
+int session_registry(struct session *session, struct error *error, int *status);
+/* which of them take part; signals are caught from then on. */
+int session_engines(struct session *session, struct error *error, int *status);
+
+/* Does the work, shows what there is to show, and gives the exit status. `some` tells whether a
+ * result of work that was broken off holds anything: one that does not is not delivered, as it
+ * would take the place of a good one. `nothing` says so: "nothing was measured". */
+int session_run(struct session *session,
+                int (*work)(struct session *session, const struct progress *progress,
+                            struct error *error),
+                bool (*some)(const struct result *result), const char *nothing);
+
+#endif

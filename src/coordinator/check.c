@@ -1,0 +1,183 @@
+/* The check after a run: a fresh process of the same engine counts the rows of the copy and asks
+ * for its integrity, when the clock no longer matters. */
+#include "coordinator/check.h"
+
+#include "coordinator/exchange.h"
+#include "coordinator/job.h"
+#include "coordinator/measurement.h"
+#include "coordinator/settings.h"
+
+#include "base/json.h"
+#include "core/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A count, or the integrity of a whole file, is one step during which nothing is reported. It may
+ * take as long as reading the file takes, slowly. */
+#define SLOWEST_BYTES_PER_S (UINT64_C(4) << 20)
+
+static int no_memory(struct error *error)
+{
+    return error_set(error, ERROR_MEMORY, "out of memory for the check");
+}
+
+static int read_rows(const json_t *result, row_counts *out, struct error *error)
+{
+    json_t *rows;
+    const char *table;
+    json_t *value;
+    int status = json_get_object(result, "rows", "check", &rows, error);
+    if (status != 0) {
+        return status;
+    }
+    json_object_foreach(rows, table, value)
+    {
+        struct row_count *count = result_list_add(out);
+        if (count == NULL || (count->table = strdup(table)) == NULL) {
+            return no_memory(error);
+        }
+        status = json_get_u64(rows, table, "check: rows", &count->rows, error);
+        if (status != 0) {
+            return status;
+        }
+    }
+    return 0;
+}
+
+static int read_integrity(const json_t *result, result_strings *out, struct error *error)
+{
+    json_t *lines;
+    int status = json_get_array(result, "integrity", "check", &lines, error);
+    for (size_t i = 0; status == 0 && i < json_array_size(lines); i++) {
+        const char *line = json_string_value(json_array_get(lines, i));
+        char **slot = result_list_add(out);
+        if (slot == NULL || (*slot = strdup(line != NULL ? line : "?")) == NULL) {
+            status = no_memory(error);
+        }
+    }
+    return status;
+}
+
+/* One check job. *able: the worker takes such jobs; if it does not, nothing else is done. */
+static int ask(struct measurement *m, const struct engine_choice *choice, const char *step,
+               const char *path, const char *kind, bool *able, row_counts *rows,
+               struct result_check *check, struct error *error)
+{
+    struct worker_identity identity;
+    struct worker_process *worker;
+    result_pairs settings = {NULL, 0};
+    json_t *line = NULL;
+    json_t *job = NULL;
+    int status = settings_of_plan(m->plan, choice->manifest, &settings, error);
+    if (status == 0) {
+        status = worker_start(choice, &worker, &identity, NULL, error);
+    }
+    if (status != 0) {
+        settings_release(&settings);
+        return status;
+    }
+    *able = identity.can_check;
+    if (*able) {
+        struct exchange exchange = {
+            .plan = m->plan,
+            .worker = worker,
+            .engine = choice->name,
+            .step = step,
+            .progress = m->progress,
+            .started_ns = clock_now_ns(),
+            .expected_ns = PROGRESS_UNKNOWN,
+            .headway_ns = measurement_headway_ns(m->plan) +
+                          m->template.bytes / SLOWEST_BYTES_PER_S * NS_PER_S,
+            .deadline_ns = UINT64_MAX,
+        };
+        job = job_check(m->plan, path, &settings, kind);
+        status = job != NULL ? worker_send(worker, job, error) : no_memory(error);
+        if (status == 0) {
+            status = exchange_await(&exchange, "result", &line, error);
+        }
+    }
+    if (line != NULL) {
+        status = read_rows(line, rows, error);
+        status = status == 0 ? read_integrity(line, &check->integrity, error) : status;
+        status = status == 0 ? json_get_u64(line, "elapsed_ns", "check", &check->elapsed_ns, error)
+                             : status;
+    }
+    json_decref(line);
+    json_decref(job);
+    settings_release(&settings);
+    worker_end(worker, status == 0 ? 5 * NS_PER_S : 0, NULL);
+    worker_identity_release(&identity);
+    return status;
+}
+
+/* ---- the template ----------------------------------------------------------------- */
+
+static int count_copy(struct measurement *m, const struct engine_choice *choice, const char *path,
+                      struct error *error)
+{
+    struct result_check check = {.kind = NULL};
+    bool able = false;
+    int status = ask(m, choice, "counting the rows of the template", path, "counts", &able,
+                     &m->rows, &check, error);
+    if (status != 0 && status != ERROR_MEMORY && status != ERROR_INTERRUPTED) {
+        error_prefix(error, "the rows of the template %s could not be counted", m->template.path);
+    }
+    return status;
+}
+
+int measurement_count_template(struct measurement *m, struct error *error)
+{
+    struct engine_choice choice;
+    char *path = NULL;
+    memset(&choice, 0, sizeof choice);
+    int status = registry_template_engine(m->plan->registry, &choice, error);
+    if (status == 0) {
+        status = measurement_copy(m, "counts", &path, error);
+    }
+    if (status == 0) {
+        status = count_copy(m, &choice, path, error);
+    }
+    if (path != NULL) {
+        data_remove_database(path);
+        free(path);
+    }
+    engine_choice_release(&choice);
+    return status;
+}
+
+/* ---- after a run -------------------------------------------------------------------- */
+
+int measurement_check(struct measurement *m, size_t index, const char *step, const char *path,
+                      struct result_run *run, struct error *error)
+{
+    const struct engine_choice *choice = &m->plan->engines->items[index];
+    const char *kind = check_kind(m->plan, run->round);
+    row_counts found = {NULL, 0};
+    struct error failure = ERROR_INIT;
+    bool able = false;
+    int status = ask(m, choice, step, path, kind, &able, &found, &run->check, &failure);
+    if (status == 0 && !able) {
+        status = result_warn(m->result, choice->name,
+                             "its worker cannot check a database: that its writes are there after "
+                             "a run is not known");
+        row_counts_release(&found);
+        return status == 0 ? 0 : no_memory(error);
+    }
+    if (status == ERROR_MEMORY || status == ERROR_INTERRUPTED) {
+        row_counts_release(&found);
+        return error_set(error, failure.code, "%s", failure.message);
+    }
+    run->check.kind = strdup(kind);
+    if (run->check.kind == NULL) {
+        status = ERROR_MEMORY;
+    } else if (status != 0) {
+        run->check.problem = result_text("the copy could not be checked: %s", failure.message);
+        status = run->check.problem != NULL ? 0 : ERROR_MEMORY;
+    } else {
+        status = check_count(m->plan, &m->rows, &found, run);
+        status = status == 0 ? check_judge(&run->check) : status;
+    }
+    row_counts_release(&found);
+    return status == 0 ? 0 : no_memory(error);
+}

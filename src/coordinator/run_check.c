@@ -1,0 +1,158 @@
+#include "coordinator/run_check.h"
+
+#include "base/json.h"
+#include "coordinator/settings.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const struct result_setting *find_setting(const result_settings *settings, const char *name)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        if (strcmp(settings->items[i].name, name) == 0) {
+            return &settings->items[i];
+        }
+    }
+    return NULL;
+}
+
+static int check_settings(const result_pairs *asked, const struct result_connection *connection,
+                          struct error *error)
+{
+    for (size_t i = 0; i < asked->count; i++) {
+        const struct result_pair *pair = &asked->items[i];
+        const struct result_setting *setting = find_setting(&connection->settings, pair->name);
+        bool required = setting_is_required(pair->name);
+        if (setting == NULL) {
+            return error_set(error, ERROR_PROTOCOL,
+                             "ready: connection %" PRIu64
+                             " did not read back %s, which was asked to be %s",
+                             connection->connection, pair->name, pair->value);
+        }
+        if (strcmp(setting->asked, pair->value) != 0) {
+            return error_set(error, ERROR_PROTOCOL,
+                             "ready: connection %" PRIu64
+                             " says that %s was asked to be %s; it was %s",
+                             connection->connection, pair->name, setting->asked, pair->value);
+        }
+        if (setting->required != required) {
+            return error_set(error, ERROR_PROTOCOL,
+                             "ready: connection %" PRIu64 " says that %s is %srequired; it is%s",
+                             connection->connection, pair->name, setting->required ? "" : "not ",
+                             required ? "" : " not");
+        }
+    }
+    return 0;
+}
+
+int run_check_ready(const struct plan *plan, const result_pairs *asked,
+                    const struct result_run *run, struct error *error)
+{
+    const struct suite_scenario *scenario = plan->scenario;
+    uint64_t number = 0;
+    for (size_t role = 0; role < scenario->role_count; role++) {
+        const struct suite_role *wanted = &scenario->roles[role];
+        uint64_t count = wanted->connections != 0 ? wanted->connections : plan->threads;
+        for (uint64_t i = 0; i < count; i++, number++) {
+            const struct result_connection *connection =
+                number < run->connections.count ? &run->connections.items[number] : NULL;
+            if (connection == NULL || connection->connection != number ||
+                strcmp(connection->role, wanted->name) != 0) {
+                return error_set(error, ERROR_PROTOCOL,
+                                 "ready: connection %" PRIu64
+                                 " of role %s is missing or not in its place",
+                                 number, wanted->name);
+            }
+            int status = check_settings(asked, connection, error);
+            if (status != 0) {
+                return status;
+            }
+        }
+    }
+    return 0;
+}
+
+static int check_scripts(const struct plan *plan, const struct result_run *run, struct error *error)
+{
+    const struct suite_scenario *scenario = plan->scenario;
+    size_t next = 0;
+    for (size_t role = 0; role < scenario->role_count; role++) {
+        const struct suite_role *wanted = &scenario->roles[role];
+        for (size_t i = 0; i < wanted->share_count; i++, next++) {
+            const char *name = plan->suite->scripts[wanted->shares[i].script].name;
+            if (next >= run->scripts.count || strcmp(run->scripts.items[next].script, name) != 0 ||
+                strcmp(run->scripts.items[next].role, wanted->name) != 0) {
+                return error_set(error, ERROR_PROTOCOL,
+                                 "the result has no entry for script %s of role %s in its place",
+                                 name, wanted->name);
+            }
+        }
+    }
+    if (run->scripts.count != next) {
+        return error_set(error, ERROR_PROTOCOL,
+                         "the result has %zu entries of scripts, the job %zu", run->scripts.count,
+                         next);
+    }
+    return 0;
+}
+
+static int check_seconds(const struct result_run *run, struct error *error)
+{
+    for (size_t s = 0; s < run->scripts.count; s++) {
+        const struct result_script *script = &run->scripts.items[s];
+        uint64_t operations = 0;
+        uint64_t slow = 0;
+        for (size_t i = 0; i < run->seconds.count; i++) {
+            const struct result_second *second = &run->seconds.items[i];
+            operations += s < second->operations.count ? second->operations.items[s] : 0;
+            slow += s < second->slow.count ? second->slow.items[s] : 0;
+        }
+        if (operations != script->ok || slow != script->slow) {
+            return error_set(error, ERROR_PROTOCOL,
+                             "%s: its seconds count %" PRIu64 " executions and %" PRIu64
+                             " slow ones, in all there were %" PRIu64 " and %" PRIu64,
+                             script->script, operations, slow, script->ok, script->slow);
+        }
+    }
+    return 0;
+}
+
+int run_check_result(const struct plan *plan, const struct result_run *run, struct error *error)
+{
+    uint64_t ok = 0;
+    uint64_t operations = 0;
+    for (size_t i = 0; i < run->scripts.count; i++) {
+        ok += run->scripts.items[i].ok;
+    }
+    for (size_t i = 0; i < run->connections.count; i++) {
+        operations += run->connections.items[i].operations;
+    }
+    int status = check_scripts(plan, run, error);
+    if (status == 0 && operations != ok) {
+        status = error_set(error, ERROR_PROTOCOL,
+                           "the connections count %" PRIu64 " executions, the scripts %" PRIu64,
+                           operations, ok);
+    }
+    return status == 0 ? check_seconds(run, error) : status;
+}
+
+int run_check_window(const json_t *line, uint64_t at_ns, uint64_t now_ns, struct error *error)
+{
+    uint64_t started = 0;
+    uint64_t ended = 0;
+    int status = json_get_u64(line, "started_ns", "result", &started, error);
+    if (status == 0) {
+        status = json_get_u64(line, "ended_ns", "result", &ended, error);
+    }
+    if (status == 0 && started != at_ns) {
+        status = error_set(error, ERROR_PROTOCOL,
+                           "the result began at %" PRIu64 " ns, go said %" PRIu64, started, at_ns);
+    }
+    if (status == 0 && ended > now_ns) {
+        status = error_set(error, ERROR_PROTOCOL,
+                           "the result ended at %" PRIu64 " ns, which is still to come (%" PRIu64
+                           " now)",
+                           ended, now_ns);
+    }
+    return status;
+}

@@ -1,0 +1,67 @@
+/* What the parts of verify() share with each other and with measure(); internal to the
+ * coordinator. */
+#ifndef PITOT_COORDINATOR_VERIFICATION_H
+#define PITOT_COORDINATOR_VERIFICATION_H
+
+#include "coordinator/job.h"
+#include "coordinator/measurement.h"
+
+/* Executions of each script in the check before prod. */
+#define VERIFY_OPERATIONS 1000
+
+/* A database of a suite and the scripts that run on it: those of a scenario, and of others with the
+ * same variables that share a script with it. Points into the suite. */
+struct verify_database {
+    struct suite suite;           /* with these scripts alone; its arrays are not to be freed */
+    struct suite_script *scripts; /* owned */
+    result_strings scenarios;     /* names, owned */
+    struct plan plan;             /* over `suite`; its scenario is for the variables only */
+    struct plan whole;            /* over the whole suite, with a scenario that writes if there is
+                                     one */
+};
+typedef RESULT_LIST(struct verify_database *) verify_databases;
+
+/* Appends the databases of a suite. `only`: this scenario alone; NULL: all. */
+int verify_databases_add(const struct plan *plan, const struct suite *suite,
+                         const struct suite_scale *scale, const struct suite_scenario *only,
+                         verify_databases *out, struct error *error);
+/* Both are copies of the same template. */
+bool verify_same_template(const struct verify_database *a, const struct verify_database *b);
+void verify_databases_release(verify_databases *databases);
+
+/* One question to one engine on a copy of its own. */
+struct verify_question {
+    const struct plan *plan;
+    const char *step; /* for progress */
+    const char *kind; /* of the line that answers it */
+    json_t *(*job)(const struct verify_question *question, const char *database,
+                   const result_pairs *settings);
+    /* Before the worker ends; NULL: none. */
+    void (*look)(void *context, const char *database, const result_pairs *settings);
+    void *look_context;
+    uint32_t operations;
+    const struct job_detail *detail;
+    bool answers;         /* the worker must take verify jobs */
+    bool script_at_fault; /* out */
+    bool unable;          /* out: it takes no verify jobs */
+};
+
+/* Gives a new reference in *line. What the engine did wrong is in `failure` (and the last lines of
+ * its worker in `log`); an error means that nothing more can be asked of anyone. */
+int verify_ask(struct measurement *m, size_t engine, struct verify_question *question,
+               json_t **line, result_strings *log, struct error *failure, struct error *error);
+
+/* Settings and journal of every engine that is alive, in its result. */
+int verify_settings(struct measurement *m, const struct verify_database *database,
+                    struct error *error);
+/* Answers of every engine that is alive, compared with those of one of them; m's template is that
+ * of the database. Engines that fail are marked. */
+int verify_answers(struct measurement *m, const struct verify_database *database,
+                   uint32_t operations, struct error *error);
+/* Sets verify.status of all engines. 0 or ERROR_MEMORY. */
+int verify_judge(struct measurement *m, struct error *error);
+/* Warns of scripts that never touched a row, and of `differences` and failed executions where the
+ * report does not list them. 0 or ERROR_MEMORY. */
+int verify_warn(struct measurement *m, bool differences, struct error *error);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * What a reader of the numbers must be told: one function a rule, each over the runs of one
+ * engine. Internal to the coordinator. All return 0 or ERROR_MEMORY.
+ */
+#ifndef PITOT_COORDINATOR_WARNINGS_H
+#define PITOT_COORDINATOR_WARNINGS_H
+
+#include "result/result.h"
+
+/* Marks an engine that ran, but did not do what was asked; the last warning says why. */
+int warnings_differs(const struct result *result, struct result_engine *engine);
+
+/* True for a run whose figures count. */
+bool warnings_run_counts(const struct result_run *run);
+
+/* ---- warnings_run.c: do the runs hold together? ----------------------------------------- */
+
+/*
+ * Little's law: operations/s × mean latency, which is the sum of latencies through the window, is
+ * at most the connections; and in a run by duration, with executions of over 10 µs that all ended
+ * ok, at least 0.9 of them, each counted from its first operation on and without at most 100 ms in
+ * which it waited for a core. Otherwise the window is wrong, and so are its rates: the engine is
+ * marked.
+ */
+int warn_window(struct result *result, struct result_engine *engine);
+/* Connections that ended no execution, or whose role-mates ended 10 times as many. */
+int warn_connections(struct result *result, const struct result_engine *engine);
+/* The first third of the runs against the rest (trend.h). */
+int warn_trend(struct result *result, const struct result_engine *engine);
+/* Over 10 % of the connections' time was spent waiting for a core. */
+int warn_run_queue(struct result *result, const struct result_engine *engine);
+/* CPU of others, steal, pages not yet written back, a copy that was not in the page cache. */
+int warn_host(struct result *result, const struct result_engine *engine);
+/* Rows or integrity after a run are not what they must be (the engine is marked), or could not be
+ * told. */
+int warn_check(struct result *result, struct result_engine *engine);
+
+/* ---- warnings_script.c: did the scripts do what they are for? --------------------------- */
+
+/* Scripts that touched no row, or in more than 99 % of their executions none; executions that were
+ * busy, in conflict or still open at the end; failed ones, which mark the engine, and a script that
+ * did nothing but fail, which makes it a failed one: its other figures are those of another load.
+ */
+int warn_scripts(struct result *result, struct result_engine *engine);
+/* One line for all engines: percentiles with fewer than 10 samples above them in a round.
+ * `exempt`: by engine, true for one that is left out. */
+int warn_thin(struct result *result, const bool *exempt);
+
+#endif
