@@ -9,13 +9,14 @@
 #include <stdint.h>
 
 #define HASH_START UINT64_C(14695981039346656037)
+#define HASH_PRIME UINT64_C(1099511628211)
 
 /* Goes on from `hash`; parts are told apart only if their lengths are hashed too. */
 static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
 {
     const unsigned char *byte = bytes;
     for (size_t i = 0; i < length; i++) {
-        hash = (hash ^ byte[i]) * UINT64_C(1099511628211);
+        hash = (hash ^ byte[i]) * HASH_PRIME;
     }
     return hash;
 }

@@ -1,30 +1,26 @@
 #include "coordinator/process.h"
 
 #include "base/buffer.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "coordinator/interrupt.h"
+#include "coordinator/launch.h"
 #include "core/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* Of a worker's log only the end is kept: enough for a panic with its backtrace. */
-enum { LOG_KEPT = 16384, LOG_LINES = 10, WORKER_ARGUMENTS_MAX = 64 };
+enum { LOG_KEPT = 16384, LOG_LINES = 10 };
 /* So much is read at a time: a worker that writes without end must not keep the coordinator
  * from the clock. More than a pipe holds, so that what a dead worker left is read whole. */
 enum { READ_AT_ONCE = 1 << 20 };
-
-extern char **environ;
 
 struct worker_process {
     char *engine;
@@ -33,8 +29,9 @@ struct worker_process {
     int input; /* -1 once closed */
     int output;
     int log;
-    bool ended; /* reaped; status is valid */
-    int status;
+    bool ended; /* it has exited; reaped only in worker_end(), so that its number stays its own */
+    int signal; /* that ended it, 0: none */
+    int status; /* that it exited with */
     bool output_closed;
     struct buffer unread;
     size_t scanned; /* bytes of unread that hold no line feed */
@@ -44,207 +41,6 @@ struct worker_process {
 int worker_pid(const struct worker_process *worker)
 {
     return (int)worker->pid;
-}
-
-/* A pipe whose ends lie above the descriptors that the child is given, so that putting one
- * in place never closes another. */
-static int make_pipe(int ends[2], struct error *error)
-{
-    int raw[2];
-    if (pipe2(raw, O_CLOEXEC) != 0) {
-        return error_errno(error, errno, "cannot make a pipe for a worker");
-    }
-    for (int i = 0; i < 2; i++) {
-        ends[i] = fcntl(raw[i], F_DUPFD_CLOEXEC, 10);
-        /* EINVAL: the limit of open files lies below the number that was asked for. */
-        int failure = errno == EINVAL ? EMFILE : errno;
-        close(raw[i]);
-        if (ends[i] < 0) {
-            if (i == 0) {
-                close(raw[1]);
-            } else {
-                close(ends[0]);
-            }
-            return error_errno(error, failure, "cannot make a pipe for a worker");
-        }
-    }
-    return 0;
-}
-
-/* pitot-worker lies beside pitot. */
-static char *worker_program(struct error *error)
-{
-    char self[4096];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0) {
-        error_errno(error, errno, "cannot read /proc/self/exe to find pitot-worker");
-        return NULL;
-    }
-    self[length] = '\0';
-    char *slash = strrchr(self, '/');
-    if (slash != NULL) {
-        *slash = '\0';
-    }
-    char *path = file_join(self, "pitot-worker");
-    if (path == NULL) {
-        error_set(error, ERROR_MEMORY, "out of memory");
-    } else if (access(path, X_OK) != 0) {
-        error_set(error, ERROR_UNAVAILABLE,
-                  "pitot-worker is not beside pitot: %s is missing or not executable", path);
-        free(path);
-        path = NULL;
-    }
-    return path;
-}
-
-struct arguments {
-    const char *items[WORKER_ARGUMENTS_MAX + 1];
-    size_t count;
-    char *owned[WORKER_ARGUMENTS_MAX];
-    size_t owned_count;
-    bool overflow;
-};
-
-static void arguments_add(struct arguments *arguments, const char *text)
-{
-    if (arguments->count == WORKER_ARGUMENTS_MAX || text == NULL) {
-        arguments->overflow = true;
-        return;
-    }
-    arguments->items[arguments->count++] = text;
-}
-
-static void arguments_own(struct arguments *arguments, char *text)
-{
-    if (text != NULL) {
-        if (arguments->owned_count == WORKER_ARGUMENTS_MAX) {
-            free(text);
-            text = NULL;
-        } else {
-            arguments->owned[arguments->owned_count++] = text;
-        }
-    }
-    arguments_add(arguments, text);
-}
-
-static int build_arguments(const struct engine_choice *choice, struct arguments *arguments,
-                           struct error *error)
-{
-    const struct manifest *manifest = choice->manifest;
-    if (manifest->command.count == 0) {
-        char *program = worker_program(error);
-        if (program == NULL) {
-            return (int)(error == NULL ? ERROR_UNAVAILABLE : error->code);
-        }
-        arguments_own(arguments, program);
-    }
-    for (size_t i = 0; i < manifest->command.count; i++) {
-        arguments_add(arguments, manifest->command.items[i]);
-    }
-    arguments_add(arguments, "--engine");
-    arguments_add(arguments, choice->name);
-    if (manifest->driver != NULL) {
-        arguments_add(arguments, "--driver");
-        arguments_add(arguments, manifest->driver);
-    }
-    if (choice->library != NULL) {
-        arguments_add(arguments, "--library");
-        arguments_add(arguments, choice->library);
-    }
-    for (size_t i = 0; i < manifest->options.count; i++) {
-        arguments_add(arguments, "--option");
-        arguments_own(arguments, result_text("%s=%s", manifest->options.items[i].name,
-                                             manifest->options.items[i].value));
-    }
-    arguments->items[arguments->count] = NULL;
-    if (arguments->overflow) {
-        return error_set(error, ERROR_INVALID,
-                         "engine %s: more than %d arguments for its worker, or out of memory",
-                         choice->name, (int)WORKER_ARGUMENTS_MAX);
-    }
-    return 0;
-}
-
-/* Signals that pitot catches or ignores must not reach the worker that way. */
-static int spawn(const struct arguments *arguments, int input, int output, int log, pid_t *pid)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t defaults;
-    sigset_t none;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    sigemptyset(&none);
-    sigemptyset(&defaults);
-    static const int changed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ};
-    for (size_t i = 0; i < sizeof changed / sizeof *changed; i++) {
-        sigaddset(&defaults, changed[i]);
-    }
-    int failure = posix_spawn_file_actions_adddup2(&actions, input, 0);
-    failure = failure ? failure : posix_spawn_file_actions_adddup2(&actions, log, 1);
-    failure = failure ? failure : posix_spawn_file_actions_adddup2(&actions, log, 2);
-    failure = failure ? failure : posix_spawn_file_actions_adddup2(&actions, output, 3);
-    failure = failure ? failure : posix_spawnattr_setsigdefault(&attributes, &defaults);
-    failure = failure ? failure : posix_spawnattr_setsigmask(&attributes, &none);
-    failure = failure ? failure : posix_spawnattr_setpgroup(&attributes, 0);
-    failure = failure ? failure
-                      : posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP |
-                                                                  POSIX_SPAWN_SETSIGDEF |
-                                                                  POSIX_SPAWN_SETSIGMASK);
-    failure = failure ? failure
-                      : posix_spawnp(pid, arguments->items[0], &actions, &attributes,
-                                     (char *const *)arguments->items, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    return failure;
-}
-
-static int launch(const struct engine_choice *choice, struct worker_process *worker,
-                  struct error *error)
-{
-    struct arguments arguments = {.count = 0};
-    int in[2] = {-1, -1};
-    int out[2] = {-1, -1};
-    int log[2] = {-1, -1};
-    int status = build_arguments(choice, &arguments, error);
-    if (status == 0) {
-        status = make_pipe(in, error);
-    }
-    if (status == 0) {
-        status = make_pipe(out, error);
-    }
-    if (status == 0) {
-        status = make_pipe(log, error);
-    }
-    if (status == 0) {
-        int failure = spawn(&arguments, in[0], out[1], log[1], &worker->pid);
-        if (failure != 0) {
-            status = error_errno(error, failure, "cannot start %s", arguments.items[0]);
-        }
-    }
-    for (size_t i = 0; i < arguments.owned_count; i++) {
-        free(arguments.owned[i]);
-    }
-    int ours[] = {in[1], out[0], log[0]};
-    int theirs[] = {in[0], out[1], log[1]};
-    for (int i = 0; i < 3; i++) {
-        if (theirs[i] >= 0) {
-            close(theirs[i]);
-        }
-        if (status != 0 && ours[i] >= 0) {
-            close(ours[i]);
-        }
-    }
-    if (status == 0) {
-        worker->input = in[1];
-        worker->output = out[0];
-        worker->log = log[0];
-        worker->pidfd = (int)syscall(SYS_pidfd_open, worker->pid, 0);
-        fcntl(worker->input, F_SETFL, O_NONBLOCK);
-        fcntl(worker->output, F_SETFL, O_NONBLOCK);
-        fcntl(worker->log, F_SETFL, O_NONBLOCK);
-    }
-    return status;
 }
 
 /* ---- reading ------------------------------------------------------------ */
@@ -340,15 +136,19 @@ static int take_line(struct worker_process *worker, json_t **line, struct error 
     return 0;
 }
 
-/* Waits at most `limit_ns` for the end of the process. */
-static bool reap(struct worker_process *worker, uint64_t limit_ns)
+/* Waits at most `limit_ns` for the end of the process. It stays a zombie: its process group can
+ * then be killed without fear that the number has gone to someone else. */
+static bool await_end(struct worker_process *worker, uint64_t limit_ns)
 {
     uint64_t until = clock_now_ns() + limit_ns;
     uint64_t pause = 1 * NS_PER_MS;
     while (!worker->ended) {
-        pid_t got = waitpid(worker->pid, &worker->status, WNOHANG);
-        if (got == worker->pid || (got < 0 && errno != EINTR)) {
+        siginfo_t info = {.si_pid = 0};
+        int failed = waitid(P_PID, (id_t)worker->pid, &info, WEXITED | WNOHANG | WNOWAIT);
+        if ((failed == 0 && info.si_pid == worker->pid) || (failed != 0 && errno != EINTR)) {
             worker->ended = true;
+            worker->signal = failed == 0 && info.si_code != CLD_EXITED ? info.si_status : 0;
+            worker->status = failed == 0 && info.si_code == CLD_EXITED ? info.si_status : 0;
             break;
         }
         drain_log(worker);
@@ -362,22 +162,21 @@ static bool reap(struct worker_process *worker, uint64_t limit_ns)
     return true;
 }
 
-/* Says how a process that was reaped has ended; `when` follows. */
+/* Says how a process has ended; `when` follows. */
 static int end_error(const struct worker_process *worker, const char *when, struct error *error)
 {
-    if (WIFSIGNALED(worker->status)) {
-        int number = WTERMSIG(worker->status);
+    if (worker->signal != 0) {
         return error_set(error, ERROR_ENGINE, "the worker of %s was ended by signal %d (%s) %s%s",
-                         worker->engine, number, strsignal(number), when,
-                         number == SIGKILL ? "; out of memory, or someone killed it" : "");
+                         worker->engine, worker->signal, strsignal(worker->signal), when,
+                         worker->signal == SIGKILL ? "; out of memory, or someone killed it" : "");
     }
     return error_set(error, ERROR_ENGINE, "the worker of %s ended with status %d %s",
-                     worker->engine, WEXITSTATUS(worker->status), when);
+                     worker->engine, worker->status, when);
 }
 
 static int ended_early(struct worker_process *worker, struct error *error)
 {
-    if (!reap(worker, 2 * NS_PER_S)) {
+    if (!await_end(worker, 2 * NS_PER_S)) {
         return error_set(error, ERROR_PROTOCOL,
                          "the worker of %s closed descriptor 3 without a result", worker->engine);
     }
@@ -522,7 +321,7 @@ static void close_input(struct worker_process *worker)
 int worker_finish(struct worker_process *worker, uint64_t grace_ns, struct error *error)
 {
     close_input(worker);
-    if (!reap(worker, grace_ns)) {
+    if (!await_end(worker, grace_ns)) {
         return error_set(error, ERROR_TIMEOUT,
                          "the worker of %s did not end in %.0f s after its result and was ended",
                          worker->engine, (double)grace_ns / 1e9);
@@ -547,7 +346,7 @@ int worker_finish(struct worker_process *worker, uint64_t grace_ns, struct error
         status = error_set(error, ERROR_PROTOCOL, "the worker of %s ended in the middle of a line",
                            worker->engine);
     }
-    if (status == 0 && worker->status != 0) {
+    if (status == 0 && (worker->status != 0 || worker->signal != 0)) {
         status = end_error(worker, "after its result", error);
     }
     return status;
@@ -559,15 +358,14 @@ void worker_end(struct worker_process *worker, uint64_t grace_ns, result_strings
         return;
     }
     close_input(worker);
-    bool left = worker->pid > 0 && reap(worker, grace_ns);
     if (worker->pid > 0) {
+        bool left = await_end(worker, grace_ns);
         /* Also when it has exited: it may have left children in its group. */
         kill(-worker->pid, SIGKILL);
         if (!left) {
             kill(worker->pid, SIGKILL);
-            while (!worker->ended) {
-                reap(worker, NS_PER_S);
-            }
+        }
+        while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR) {
         }
     }
     drain_log(worker);
@@ -652,8 +450,14 @@ int worker_start_within(const struct engine_choice *choice, uint64_t hello_ns,
     worker->input = worker->output = worker->log = worker->pidfd = -1;
     buffer_init(&worker->unread);
     buffer_init(&worker->log_tail);
-    int status = launch(choice, worker, error);
+    struct launched launched;
+    int status = launch_worker(choice, &launched, error);
     if (status == 0) {
+        worker->pid = launched.pid;
+        worker->pidfd = launched.pidfd;
+        worker->input = launched.input;
+        worker->output = launched.output;
+        worker->log = launched.log;
         status = await_hello(worker, hello_ns, identity, error);
     }
     if (status != 0) {

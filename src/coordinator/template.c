@@ -4,9 +4,8 @@
  * The key as JSON (TEMPLATE_FORMAT in it, keys sorted) is the one description of a template: its
  * hash is the identity in the file's name, and it is compared whole when a template is found.
  * The .json file is written last, so a template without one is not whole. On reuse the size and
- * a hash of samples are compared with it; hashing all of a 10 GB file would take longer than
- * many a run, and what goes wrong in practice (a cut copy, another file put there, an engine that
- * wrote into it) changes the first page, the last one or many between.
+ * the hash of all bytes are compared with it: every engine gets a copy, so the file is read anyway,
+ * and a page that went bad would be blamed on an engine.
  */
 #include "base/file.h"
 #include "base/hash.h"
@@ -16,6 +15,7 @@
 #include "core/clock.h"
 #include "result/result.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -27,10 +27,7 @@
 
 enum {
     NAME_PART = 28,
-    SAMPLE_END = 64 * 1024,
-    SAMPLE_BLOCK = 4 * 1024,
-    SAMPLE_BLOCKS = 64,
-    MANIFEST_MAX = 1 << 20,
+    DESCRIPTION_MAX = 1 << 20,
     HEX_SIZE = 17,
     /* While it is built: the file, and as much again for a log that the engine keeps beside it
      * and for the sorting of the indexes. */
@@ -104,39 +101,63 @@ static char *template_path(const struct data_folder *folder, const struct templa
     return result_text("%s/template-%s-%s-%s%s", folder->path, workload, scale, identity, end);
 }
 
-/* ---- samples ---- */
+/* ---- what is in the file ---- */
 
-static int hash_range(int fd, const char *path, uint64_t offset, size_t length, uint64_t *hash,
-                      struct error *error)
+enum { READ_AT_ONCE = 1 << 20 };
+
+/* FNV-1a's step over words of 8 bytes, which keeps up with the page cache: each step can be undone,
+ * so one word that differs always gives another hash. The last word is filled up with zeros. */
+static uint64_t hash_words(uint64_t hash, const unsigned char *bytes, size_t length)
 {
-    unsigned char bytes[SAMPLE_BLOCK];
-    while (length > 0) {
-        size_t part = length < sizeof bytes ? length : sizeof bytes;
-        ssize_t got = pread(fd, bytes, part, (off_t)offset);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return got < 0
-                       ? error_errno(error, errno, "cannot read %s", path)
-                       : error_set(error, ERROR_IO, "%s became shorter while it was read", path);
-        }
-        *hash = hash_bytes(*hash, bytes, (size_t)got);
-        offset += (uint64_t)got;
-        length -= (size_t)got;
+    for (size_t at = 0; at < length; at += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        size_t part = length - at < sizeof word ? length - at : sizeof word;
+        memcpy(&word, bytes + at, part);
+        hash = (hash ^ le64toh(word)) * HASH_PRIME;
     }
-    return 0;
+    return hash;
 }
 
-struct sample {
+/* Hashes a whole file; its parts are read whole, so that words do not depend on how read(2) cuts.
+ */
+static int hash_file(int fd, const char *path, uint64_t size, uint64_t *hash, struct error *error)
+{
+    unsigned char *bytes = malloc(READ_AT_ONCE);
+    if (bytes == NULL) {
+        return error_set(error, ERROR_MEMORY, "out of memory while %s was read", path);
+    }
+    int status = 0;
+    for (uint64_t offset = 0; offset < size && status == 0;) {
+        size_t part = size - offset < READ_AT_ONCE ? (size_t)(size - offset) : READ_AT_ONCE;
+        size_t filled = 0;
+        while (filled < part) {
+            ssize_t got = pread(fd, bytes + filled, part - filled, (off_t)(offset + filled));
+            if (got < 0 && errno == EINTR) {
+                continue;
+            }
+            if (got <= 0) {
+                status = got < 0 ? error_errno(error, errno, "cannot read %s", path)
+                                 : error_set(error, ERROR_IO, "%s became shorter while it was read",
+                                             path);
+                break;
+            }
+            filled += (size_t)got;
+        }
+        *hash = hash_words(*hash, bytes, filled);
+        offset += part;
+    }
+    free(bytes);
+    return status;
+}
+
+struct contents {
     uint64_t bytes;
     char hash[HEX_SIZE];
     bool is_database; /* begins with SQLite's magic */
 };
 
-/* Size, and the hash of the first and last 64 KiB and of 64 blocks of 4 KiB spread evenly.
- * `sync` also brings the file to the disk. */
-static int take_sample(const char *path, bool sync, struct sample *out, struct error *error)
+/* Size and hash of a file. `sync` also brings it to the disk. */
+static int read_contents(const char *path, bool sync, struct contents *out, struct error *error)
 {
     struct stat status;
     char head[sizeof magic];
@@ -153,23 +174,12 @@ static int take_sample(const char *path, bool sync, struct sample *out, struct e
         result = error_set(error, ERROR_IO, "%s is no regular file", path);
         goto out;
     }
-    uint64_t size = (uint64_t)status.st_size;
-    size_t end = size < SAMPLE_END ? (size_t)size : SAMPLE_END;
     uint64_t hash = HASH_START;
-    *out = (struct sample){.bytes = size};
+    *out = (struct contents){.bytes = (uint64_t)status.st_size};
     out->is_database = pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
                        memcmp(head, magic, sizeof magic) == 0;
-    if ((result = hash_range(fd, path, 0, end, &hash, error)) != 0 ||
-        (result = hash_range(fd, path, size - end, end, &hash, error)) != 0) {
+    if ((result = hash_file(fd, path, out->bytes, &hash, error)) != 0) {
         goto out;
-    }
-    for (uint64_t i = 0; size > SAMPLE_END && i < SAMPLE_BLOCKS; i++) {
-        /* Whole blocks of the file, the first one left out: it is in the first 64 KiB. */
-        uint64_t block = size / SAMPLE_BLOCK * (i + 1) / (SAMPLE_BLOCKS + 1);
-        if ((result = hash_range(fd, path, block * SAMPLE_BLOCK, SAMPLE_BLOCK, &hash, error)) !=
-            0) {
-            goto out;
-        }
     }
     hex(out->hash, hash);
     if (sync && fsync(fd) != 0) {
@@ -259,15 +269,15 @@ static json_t *rows_json(const struct template_built *built)
 /* ---- the file beside a template ---- */
 
 static int write_description(const char *path, json_t *key, const char *identity,
-                             const struct sample *sample, const struct template_built *built,
+                             const struct contents *contents, const struct template_built *built,
                              struct error *error)
 {
     json_t *object = json_object();
     bool good =
         object != NULL && json_object_set(object, "key", key) == 0 &&
         json_object_set_new(object, "identity", json_string(identity)) == 0 &&
-        json_object_set_new(object, "bytes", json_wire_u64(sample->bytes)) == 0 &&
-        json_object_set_new(object, "sample", json_string(sample->hash)) == 0 &&
+        json_object_set_new(object, "bytes", json_wire_u64(contents->bytes)) == 0 &&
+        json_object_set_new(object, "hash", json_string(contents->hash)) == 0 &&
         json_object_set_new(object, "engine",
                             built->engine == NULL ? json_null() : json_text(built->engine)) == 0 &&
         json_object_set_new(
@@ -296,7 +306,7 @@ static int read_optional(const json_t *object, const char *key, char **out, stru
 }
 
 /* Fills `built` and what the file ought to be; any error means: not to be relied on. */
-static int read_description(const char *path, const json_t *key, struct sample *expected,
+static int read_description(const char *path, const json_t *key, struct contents *expected,
                             struct template_built *built, struct error *error)
 {
     static const char where[] = "the description";
@@ -305,11 +315,11 @@ static int read_description(const char *path, const json_t *key, struct sample *
     const char *hash;
     buffer_init(&bytes);
     int status;
-    if ((status = file_read(path, MANIFEST_MAX, &bytes, error)) != 0 ||
+    if ((status = file_read(path, DESCRIPTION_MAX, &bytes, error)) != 0 ||
         (status = json_parse(bytes.data, bytes.length, where, &object, error)) != 0 ||
         (status = json_get_object(object, "key", where, &found_key, error)) != 0 ||
         (status = json_get_u64(object, "bytes", where, &expected->bytes, error)) != 0 ||
-        (status = json_get_string(object, "sample", where, &hash, error)) != 0 ||
+        (status = json_get_string(object, "hash", where, &hash, error)) != 0 ||
         (status = json_get_object(object, "rows", where, &rows, error)) != 0 ||
         (status = read_optional(object, "engine", &built->engine, error)) != 0 ||
         (status = read_optional(object, "engine_version", &built->engine_version, error)) != 0 ||
@@ -329,12 +339,12 @@ out:
 /* ---- reuse ---- */
 
 static int check_template(const char *path, const char *description, const json_t *key,
-                          struct sample *found, struct template_built *built, struct error *error)
+                          struct contents *found, struct template_built *built, struct error *error)
 {
-    struct sample expected = {.bytes = 0};
+    struct contents expected = {.bytes = 0};
     int status = read_description(description, key, &expected, built, error);
     if (status == 0) {
-        status = take_sample(path, false, found, error);
+        status = read_contents(path, false, found, error);
     }
     if (status != 0) {
         return status;
@@ -371,7 +381,7 @@ static int find_template(const char *path, const char *description, const json_t
     if (!has_file && !has_description) {
         return 0;
     }
-    struct sample sample;
+    struct contents contents;
     struct template_built built = {.engine = NULL};
     struct error problem = ERROR_INIT;
     int result = 0;
@@ -379,9 +389,9 @@ static int find_template(const char *path, const char *description, const json_t
         error_set(&problem, ERROR_IO, "only its description is there");
     } else if (!has_description) {
         error_set(&problem, ERROR_IO, "it was not finished");
-    } else if (check_template(path, description, key, &sample, &built, &problem) == 0) {
+    } else if (check_template(path, description, key, &contents, &built, &problem) == 0) {
         out->reused = true;
-        out->bytes = sample.bytes;
+        out->bytes = contents.bytes;
         out->build_seconds = NAN;
         take_built(out, &built);
         if ((out->path = strdup(path)) == NULL) {
@@ -472,7 +482,7 @@ static int build_template(const struct data_folder *folder, const struct templat
                           struct error *error)
 {
     struct template_built built = {.engine = NULL};
-    struct sample sample;
+    struct contents contents;
     uint64_t started_ns = clock_now_ns();
     char *build_path = data_path(folder, "build", key->workload);
     if (build_path == NULL) {
@@ -482,10 +492,10 @@ static int build_template(const struct data_folder *folder, const struct templat
     int status;
     if ((status = builder->build(builder->context, build_path, &built, error)) != 0 ||
         (status = check_alone(build_path, error)) != 0 ||
-        (status = take_sample(build_path, true, &sample, error)) != 0) {
+        (status = read_contents(build_path, true, &contents, error)) != 0) {
         goto out;
     }
-    if (!sample.is_database) {
+    if (!contents.is_database) {
         status = error_set(error, ERROR_ENGINE, "the load made %s, which is no SQLite database",
                            build_path);
         goto out;
@@ -493,12 +503,12 @@ static int build_template(const struct data_folder *folder, const struct templat
     if ((status = install(folder, build_path, path, description, error)) != 0) {
         goto out;
     }
-    status = write_description(description, key_tree, out->identity, &sample, &built, error);
+    status = write_description(description, key_tree, out->identity, &contents, &built, error);
     if (status != 0) {
         data_remove_database(path); /* useless without one, and perhaps the disk is full */
         goto out;
     }
-    out->bytes = sample.bytes;
+    out->bytes = contents.bytes;
     out->build_seconds = (double)(clock_now_ns() - started_ns) / (double)NS_PER_S;
     take_built(out, &built);
     out->path = strdup(path);

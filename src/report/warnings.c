@@ -77,6 +77,13 @@ static void print_failures(const struct page *page, const struct result *result)
             continue;
         }
         page_blank(page);
+        if (has_status(engine->status, "differs")) {
+            /* Its reason is a warning, and those stand right above. */
+            page_text(page, TONE_FAILED, "", "%s differs: see its warnings",
+                      engine->name == NULL ? "–" : engine->name);
+            print_runs(page, engine);
+            continue;
+        }
         page_text(page, TONE_FAILED, "", "%s %s%s%s", engine->name == NULL ? "–" : engine->name,
                   ok                       ? "failed in a round"
                   : engine->status == NULL ? "failed"

@@ -262,6 +262,13 @@ static void change_end(const char *path, const char *description)
     change_at(path, TEMPLATE_BYTES - 2);
 }
 
+/* One byte that no sample would find. */
+static void change_a_byte(const char *path, const char *description)
+{
+    (void)description;
+    change_at(path, TEMPLATE_BYTES / 3 + 1237);
+}
+
 /* From a point on, as a write that stopped half-way leaves it. */
 static void change_second_half(const char *path, const char *description)
 {
@@ -335,6 +342,7 @@ static const struct {
     {"magic", change_magic, "does not begin"},
     {"head", change_head, "content has changed"},
     {"end", change_end, "content has changed"},
+    {"one byte", change_a_byte, "content has changed"},
     {"second half", change_second_half, "content has changed"},
     {"no database", remove_database, "only its description"},
     {"no description", remove_description, "not finished"},
