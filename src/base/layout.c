@@ -43,6 +43,31 @@ void layout_cut(struct buffer *out, const char *text, size_t columns)
     buffer_release(&printable);
 }
 
+void layout_cut_middle(struct buffer *out, const char *text, size_t head, size_t columns)
+{
+    enum { END_MIN = 10 };
+    struct buffer printable;
+    buffer_init(&printable);
+    text_printable(&printable, text, strlen(text));
+    size_t before = text_width(printable.data, head < printable.length ? head : printable.length);
+    if (printable.failed || head >= printable.length || columns < before + 1 + END_MIN ||
+        text_width(printable.data, printable.length) <= columns) {
+        out->failed = out->failed || printable.failed;
+        layout_cut(out, text, columns);
+    } else {
+        const char *end = printable.data + head;
+        while (*end != '\0' && text_width(end, strlen(end)) + before + 1 > columns) {
+            do {
+                end++;
+            } while (((unsigned char)*end & 0xc0u) == 0x80u);
+        }
+        buffer_append(out, printable.data, head);
+        buffer_puts(out, "…");
+        buffer_puts(out, end);
+    }
+    buffer_release(&printable);
+}
+
 /* Bytes of the next line: up to the last space that fits, or all of the rest. */
 static size_t line_bytes(const char *text, size_t length, size_t columns)
 {

@@ -48,12 +48,24 @@ void report_spread(char *out, const struct result_figure *figure)
     report_share(out, (figure->max - figure->min) / figure->median);
 }
 
-/* Bytes of the name that are left in `columns`, as a string. */
-static void cut_name(struct buffer *out, const struct result *result, size_t engine, size_t columns)
+/* A name in `columns`; of a path the end tells more than the beginning. */
+static void append_name(struct buffer *out, const struct result *result, size_t engine,
+                        size_t columns)
 {
     const char *name = result->engines.items[engine].name;
+    name = name == NULL ? "–" : name;
+    const char *path = strstr(name, "=/");
+    if (path != NULL) {
+        layout_cut_middle(out, name, (size_t)(path + 1 - name), columns);
+    } else {
+        layout_cut(out, name, columns);
+    }
+}
+
+static void cut_name(struct buffer *out, const struct result *result, size_t engine, size_t columns)
+{
     buffer_init(out);
-    layout_cut(out, name == NULL ? "–" : name, columns);
+    append_name(out, result, engine, columns);
 }
 
 void report_engine_label(struct buffer *out, const struct result *result, size_t engine,
@@ -74,8 +86,7 @@ void report_engine_label(struct buffer *out, const struct result *result, size_t
         buffer_printf(&number, "#%zu ", engine + 1);
         buffer_puts(out, number.data);
         buffer_clear(&mine);
-        layout_cut(&mine, result->engines.items[engine].name,
-                   columns > number.length ? columns - number.length : 0);
+        append_name(&mine, result, engine, columns > number.length ? columns - number.length : 0);
         buffer_release(&number);
     }
     buffer_append(out, mine.data, mine.length);

@@ -10,6 +10,30 @@
 
 #include <cmocka.h>
 
+static void paths_keep_their_end(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t head, columns;
+        const char *expected;
+    } cases[] = {
+        {"sqlite=/usr/lib/libsqlite3.so.0", 7, 40, "sqlite=/usr/lib/libsqlite3.so.0"},
+        {"sqlite=/usr/lib/libsqlite3.so.0", 7, 20, "sqlite=…sqlite3.so.0"},
+        {"sqlite=/usr/lib/libsqlite3.so.0", 7, 12, "sqlite=/usr…"},
+        {"sqlite=/ü/ü/ü/ü/ü/ü/ü/ü/ü", 7, 18, "sqlite=…/ü/ü/ü/ü/ü"},
+        {"x=/日本/日本/日本/日本", 2, 14, "x=…/日本/日本"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buffer out;
+        buffer_init(&out);
+        layout_cut_middle(&out, cases[i].text, cases[i].head, cases[i].columns);
+        assert_string_equal(out.data, cases[i].expected);
+        assert_true(text_width(out.data, out.length) <= cases[i].columns);
+        buffer_release(&out);
+    }
+}
+
 static void test_cut(void **state)
 {
     (void)state;
@@ -74,6 +98,7 @@ static void test_wrap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(paths_keep_their_end),
         cmocka_unit_test(test_cut),
         cmocka_unit_test(test_wrap),
     };

@@ -142,9 +142,19 @@ static void test_names_that_look_alike(void **state)
     struct buffer text;
     add_odd_names(result);
     print(result, 100, false, &text);
-    assert_has(&text, "#1 sqlite=/a,b/\"quo…");
-    assert_has(&text, "#2 sqlite=/a,b/\"quo…");
+    assert_has(&text, "sqlite=…sqlite3.so.0");
+    assert_has(&text, "sqlite=…sqlite3.so.1");
     assert_has(&text, "日本語のとても長い…");
+    buffer_release(&text);
+    /* Alike even so: numbered. */
+    for (size_t i = 0; i < 2; i++) {
+        free(result->engines.items[i].name);
+        result->engines.items[i].name =
+            sample_text(i == 0 ? "a-long-name-of-one-engine-1" : "a-long-name-of-one-engine-2");
+    }
+    print(result, 100, false, &text);
+    assert_has(&text, "#1 a-long-name-of");
+    assert_has(&text, "#2 a-long-name-of");
     buffer_release(&text);
     result_free(result);
 }
