@@ -10,8 +10,8 @@
  * by "…" at its end, never in the middle of a character. */
 void layout_cut(struct buffer *out, const char *text, size_t columns);
 
-/* As layout_cut, but keeps the first `head` bytes and the end, where paths differ: "sqlite=…/new.so".
- * Where not even ten columns are left for the end, it is cut like any text. */
+/* As layout_cut, but keeps the first `head` bytes and the end, where paths differ:
+ * "sqlite=…/new.so". Where not even ten columns are left for the end, it is cut like any text. */
 void layout_cut_middle(struct buffer *out, const char *text, size_t head, size_t columns);
 
 /* Appends the printable form of `text` in lines of at most `columns`, each but the first after a

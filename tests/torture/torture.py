@@ -226,9 +226,9 @@ class Torture:
             pass  # it built the template or counted its rows: without one nothing can be measured
         elif phase != "load":
             states = {e["name"]: e["status"] for e in result["engines"]} if result else {}
-            # Each engine is identified in turn: there it may be the other's worker.
+            # Each engine is identified and tried in turn: there it may be the other's worker.
             good = ({self.engine: "failed", "null": "ok"}, {self.engine: "ok", "null": "failed"})
-            if states not in good[:2 if phase == "identify" else 1]:
+            if states not in good[: 2 if phase in ("identify", "preflight") else 1]:
                 self.fail(where, f"engines: {states}", watched)
         self.next_run(where, space)
 
