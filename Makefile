@@ -11,7 +11,7 @@ help:
 	@echo '                    (ARGS="…" is handed to pitot prod; results/ keeps the JSON)'
 	@echo 'make test           build with tests and sanitizers, check the sources, run all tests'
 	@echo 'make build          the optimised binaries: build/pitot, build/pitot-worker'
-	@echo 'make engines        build the engine libraries, then list the engines'
+	@echo 'make engines        build or get the engines, then list them'
 	@echo 'make torture        end pitot and its workers hundreds of times, in every phase'
 	@echo '                    (about 10 minutes; ARGS="--kills 1000 --seed 7" for more, or again)'
 	@echo 'make lint           check format, include directions and data files; clang-tidy'
@@ -30,9 +30,12 @@ build:
 
 # Status 3 of build-engine-sqlite: no npm; the system's library is measured instead.
 engine-sqlite = scripts/build-engine-sqlite || [ $$? -eq 3 ]
+# The same of the Node engines: without npm they stay not ready, and pitot says so.
+engines-node = scripts/build-engines-node || [ $$? -eq 3 ]
 
 prod: build
 	@$(engine-sqlite)
+	@$(engines-node)
 	@set -- $(value ARGS); \
 	json=no; \
 	for word; do case "$$word" in --json | --json=*) json=yes ;; esac; done; \
@@ -46,17 +49,20 @@ prod: build
 
 engines: build
 	@$(engine-sqlite)
+	@$(engines-node)
 	@build/pitot engines
 
 # The sanitizer builds' tests run in the same CTest run as all others, so that its closing
 # lines speak for everything.
+# Tests have caches of their own; those of the Node engines find the packages by the variable.
 test:
 	@scripts/setup --tests
+	@$(engines-node)
 	@set -e; for preset in test asan tsan clang; do \
 	    cmake --preset $$preset -Wno-dev --log-level=WARNING; \
 	    cmake --build --preset $$preset; \
 	done
-	@ctest --preset test
+	@PITOT_ENGINES_CACHE="$${XDG_CACHE_HOME:-$$HOME/.cache}/pitot/engines" ctest --preset test
 
 torture:
 	@scripts/setup --tests

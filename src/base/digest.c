@@ -78,6 +78,7 @@ static void add_text(struct digest *digest, char tag, const char *bytes, uint32_
 static void add_real(struct digest *digest, char tag, double real)
 {
     uint64_t bits;
+    real = real == 0.0 ? 0.0 : real; /* no -0.0 */
     memcpy(&bits, &real, sizeof bits);
     add_tag(digest, tag);
     digest_u64(digest, isnan(real) ? CANONICAL_NAN : bits);
@@ -87,7 +88,7 @@ static void add_real(struct digest *digest, char tag, double real)
 static void add_number(struct digest *digest, const struct value *column)
 {
     if (column->type == VALUE_DOUBLE) {
-        add_real(digest, 'd', column->real == 0.0 ? 0.0 : column->real);
+        add_real(digest, 'd', column->real);
     } else if (column->integer >= -INTEGER_MAX && column->integer <= INTEGER_MAX) {
         add_real(digest, 'd', (double)column->integer);
     } else {

@@ -9,7 +9,7 @@
  *     null     'n'                               null     'n'
  *     number   'd' + IEEE double, 8 bytes LE     integer  'i' + 8 bytes LE, two's complement
  *              (-0.0 as 0.0); an integer beyond  real     'r' + IEEE double, 8 bytes LE
- *              ±(2^53 - 1): 'l' + length +
+ *              ±(2^53 - 1): 'l' + length +                (-0.0 as 0.0)
  *              decimal text
  *     text     't' + length + bytes              text     't' + length + bytes
  *     blob     'b' + length + bytes              blob     'b' + length + bytes

@@ -116,6 +116,25 @@ static void append_detail(struct buffer *out, const char *label, const char *tex
     }
 }
 
+/* The version above is that of the engine inside. */
+static void append_binding(struct buffer *out, const struct worker_identity *identity)
+{
+    if (identity->binding_version == NULL && identity->runtime == NULL) {
+        return;
+    }
+    struct buffer text;
+    buffer_init(&text);
+    if (identity->binding_version != NULL) {
+        buffer_printf(&text, "package %s%s", identity->binding_version,
+                      identity->runtime != NULL ? ", " : "");
+    }
+    if (identity->runtime != NULL) {
+        buffer_printf(&text, "run by %s", identity->runtime);
+    }
+    append_detail(out, "", text.data);
+    buffer_release(&text);
+}
+
 static void append_entry(struct buffer *out, const struct entry *entry, size_t name_width,
                          size_t version_width)
 {
@@ -130,6 +149,7 @@ static void append_entry(struct buffer *out, const struct entry *entry, size_t n
     append_place(out, entry);
     buffer_putc(out, '\n');
     append_detail(out, "", entry->manifest->summary);
+    append_binding(out, &entry->identity);
     append_detail(out, "what is wrong: ", entry->failure);
     append_detail(out, "what is missing: ", entry->missing);
     if (!entry->ready) {
@@ -200,6 +220,8 @@ static json_t *entry_to_json(const struct entry *entry)
         {"expected_library", text_or_null(manifest->library)},
         {"library", text_or_null(identity->library)},
         {"sync_call", text_or_null(identity->sync_call)},
+        {"binding_version", text_or_null(identity->binding_version)},
+        {"runtime", text_or_null(identity->runtime)},
         {"build", text_or_null(identity->build)},
         {"compile_options", strings_to_json(&identity->compile_options)},
         {"warnings", strings_to_json(&identity->warnings)},

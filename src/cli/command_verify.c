@@ -18,6 +18,7 @@ _Static_assert(offsetof(struct verify_options, common) == 0, "common options com
 
 static const struct option options[] = {
     COMMON_OPTION_ENGINES,
+    COMMON_OPTION_ENGINE_OPTION,
     {.name = "workload",
      .kind = OPTION_TEXT,
      COMMON_OPTION_FIELD(workload),
@@ -97,6 +98,24 @@ static int add_suites(struct verify_command *command, struct error *error, int *
     return code;
 }
 
+/* What a worker takes in one job (docs/worker-protocol.md). */
+static int check_operations(const struct verify_command *command, struct error *error)
+{
+    enum { EXECUTIONS_MAX = 1000000 };
+    for (size_t i = 0; i < command->suite_count; i++) {
+        const struct suite *suite = command->suites[i].suite;
+        if (command->given.operations * suite->script_count > EXECUTIONS_MAX) {
+            return error_set(error, ERROR_INVALID,
+                             "--operations %llu: workload %s has %zu scripts, and at most %d "
+                             "executions are checked in all: %zu of each",
+                             (unsigned long long)command->given.operations, suite->name,
+                             suite->script_count, (int)EXECUTIONS_MAX,
+                             EXECUTIONS_MAX / suite->script_count);
+        }
+    }
+    return 0;
+}
+
 /* Everything that can be found wrong before the first engine starts. */
 static int prepare(struct verify_command *command, struct error *error, int *status)
 {
@@ -104,6 +123,10 @@ static int prepare(struct verify_command *command, struct error *error, int *sta
     int code = session_check(session, error, status);
     if (code == 0) {
         code = add_suites(command, error, status);
+    }
+    if (code == 0) {
+        code = check_operations(command, error);
+        *status = exit_status_of_error(code, 0);
     }
     if (code == 0) {
         code = session_registry(session, error, status);

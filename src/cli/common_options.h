@@ -20,6 +20,13 @@
             "library. A comma inside a path is written \"\\,\". Default: the default engines "     \
             "that are ready."                                                                      \
     }
+#define COMMON_OPTION_ENGINE_OPTION                                                                \
+    {                                                                                              \
+        .name = "engine-option", .kind = OPTION_PAIRS, COMMON_OPTION_FIELD(engine_options),        \
+        .argument = "NAME.KEY=VALUE",                                                              \
+        .help = "An option of one engine's worker, such as better-sqlite3.integers=bigint; "       \
+                "docs/engines.md lists them. May be repeated."                                     \
+    }
 #define COMMON_OPTION_SCALE                                                                        \
     {                                                                                              \
         .name = "scale", .kind = OPTION_TEXT, COMMON_OPTION_FIELD(scale), .argument = "NAME",      \

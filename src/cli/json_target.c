@@ -11,24 +11,37 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Makes and removes a file beside `path`: the only test that holds for every file system
- * and account. */
+/* Makes a file in the folder of `path`: the only test that holds for every file system and account.
+ * It has no name, so that nothing is left behind if this is the moment in which pitot is killed;
+ * where the file system has no such files, one with a name of its own is made and removed. */
 static int try_folder(const char *file, const char *path, struct error *error)
 {
-    char *probe = result_text("%s.try.%ld", path, (long)getpid());
-    if (probe == NULL) {
-        return error_set(error, ERROR_MEMORY, "out of memory for --json");
-    }
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == NULL   ? result_text(".")
+                   : slash == path ? result_text("/")
+                                   : result_text("%.*s", (int)(slash - path), path);
+    char *probe = result_text("%s.try.XXXXXX", path);
     int code = 0;
-    int fd = open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (folder == NULL || probe == NULL) {
+        code = error_set(error, ERROR_MEMORY, "out of memory for --json");
+        goto out;
+    }
+    int fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+        fd = mkostemp(probe, O_CLOEXEC);
+        if (fd >= 0) {
+            unlink(probe);
+        }
+    }
     if (fd >= 0) {
         close(fd);
-        unlink(probe);
     } else if (errno == ENOENT || errno == ENOTDIR) {
         code = error_set(error, ERROR_INVALID, "--json %s: its folder does not exist", file);
     } else {
         code = error_errno(error, errno, "--json %s: cannot be written", file);
     }
+out:
+    free(folder);
     free(probe);
     return code;
 }

@@ -79,12 +79,14 @@ static int parse_amount(const char *label, const char *text, struct option_amoun
     return units_duration_ns(label, text, 0, &out->ns, error);
 }
 
-static int parse_pair(const char *label, const char *text, result_pairs *out, struct error *error)
+/* `form` is what the value looks like, NAME=VALUE. */
+static int parse_pair(const char *label, const char *form, const char *text, result_pairs *out,
+                      struct error *error)
 {
     const char *equals = strchr(text, '=');
     if (equals == NULL || equals == text) {
-        return error_set(error, ERROR_INVALID, "%s: \"%s\" is not of the form NAME=VALUE", label,
-                         text);
+        return error_set(error, ERROR_INVALID, "%s: \"%s\" is not of the form %s", label, text,
+                         form);
     }
     struct result_pair *pair = result_list_add(out);
     if (pair == NULL) {
@@ -126,7 +128,7 @@ static int set_value(const struct option *option, const char *text, void *values
     case OPTION_AMOUNT:
         return parse_amount(label.text, text, value, error);
     case OPTION_PAIRS:
-        return parse_pair(label.text, text, value, error);
+        return parse_pair(label.text, option->argument, text, value, error);
     }
     return 0;
 }

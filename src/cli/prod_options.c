@@ -18,6 +18,7 @@ static const char *const checks[] = {"full", "quick", "counts", NULL};
 
 static const struct option options[] = {
     COMMON_OPTION_ENGINES,
+    COMMON_OPTION_ENGINE_OPTION,
     COMMON_OPTION_SCALE,
     COMMON_OPTION_THREADS,
     {.name = "duration",

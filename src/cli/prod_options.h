@@ -18,6 +18,7 @@ struct prod_options {
     struct option_amount warmup;
     int64_t cache_size;
     result_pairs pragmas;
+    result_pairs engine_options; /* NAME.KEY, VALUE */
     bool fresh, keep, quiet;
 };
 

@@ -150,6 +150,10 @@ int session_engines(struct session *session, struct error *error, int *status)
     int code = registry_choose(&session->registry, session->given->engines, &session->engines,
                                &session->result->warnings, error);
     if (code == 0) {
+        code = registry_engine_options(&session->registry, &session->given->engine_options,
+                                       &session->engines, error);
+    }
+    if (code == 0) {
         code = interrupt_install(error);
     }
     session->plan.registry = &session->registry;

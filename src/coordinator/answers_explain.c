@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "coordinator/answers.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,23 @@ static bool is_number(const char *literal, double *out)
     return *end == '\0' && isfinite(*out);
 }
 
-/* SQL literals. Where only values are compared, 1 and 1.0 are one value. */
+static bool is_integer(const char *literal)
+{
+    const char *digits = literal[0] == '-' || literal[0] == '+' ? literal + 1 : literal;
+    return digits[0] != '\0' && digits[strspn(digits, "0123456789")] == '\0';
+}
+
+/* Two that are too large for 64 bits are equal only as texts, which they are not here. */
+static bool integer_equal(const char *a, const char *b)
+{
+    errno = 0;
+    long long x = strtoll(a, NULL, 10);
+    long long y = strtoll(b, NULL, 10);
+    return errno == 0 && x == y;
+}
+
+/* SQL literals, equal where the digests are: integers exactly, as a double does not hold all of
+ * them. Where only values are compared, 1 and 1.0 are one value; -0.0 and 0.0 always are. */
 static bool literal_equal(const char *a, const char *b, bool strict)
 {
     double x;
@@ -32,7 +49,15 @@ static bool literal_equal(const char *a, const char *b, bool strict)
     if (strcmp(a, b) == 0) {
         return true;
     }
-    return !strict && is_number(a, &x) && is_number(b, &y) && !(x < y) && !(x > y);
+    bool a_integer = is_integer(a);
+    bool b_integer = is_integer(b);
+    if (a_integer && b_integer) {
+        return integer_equal(a, b);
+    }
+    if (strict && a_integer != b_integer) {
+        return false;
+    }
+    return is_number(a, &x) && is_number(b, &y) && !(x < y) && !(x > y);
 }
 
 static const char *literal_at(const json_t *row, size_t index)

@@ -97,6 +97,9 @@ int conditions_read_through(const char *path, struct error *error)
     return status;
 }
 
+/* The kernel counts in ticks of 10 ms a core: below a hundred of them shares are noise. */
+#define LEAST_WATCHED_NS 1e9
+
 void conditions_watch_begin(struct conditions_watch *watch, int worker_pid)
 {
     watch->known = usage_machine_now(&watch->machine) == 0;
@@ -114,6 +117,9 @@ void conditions_watch_end(const struct conditions_watch *watch, int worker_pid, 
         return;
     }
     double total = (double)(now.total_ns - watch->machine.total_ns);
+    if (total < LEAST_WATCHED_NS) {
+        return;
+    }
     *steal = (double)(now.steal_ns - watch->machine.steal_ns) / total;
     uint64_t worker = usage_process_cpu_ns(worker_pid);
     uint64_t own = usage_process_cpu_ns((int)getpid());

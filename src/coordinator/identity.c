@@ -7,8 +7,9 @@
 
 void worker_identity_release(struct worker_identity *identity)
 {
-    char *texts[] = {identity->driver,    identity->version, identity->source_id,
-                     identity->sync_call, identity->library, identity->build};
+    char *texts[] = {identity->driver,          identity->version, identity->source_id,
+                     identity->sync_call,       identity->library, identity->build,
+                     identity->binding_version, identity->runtime};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         free(texts[i]);
     }
@@ -77,9 +78,14 @@ int worker_identity_read(const json_t *hello, struct worker_identity *identity, 
         const char *key;
         char **out;
     } texts[] = {
-        {"driver", &identity->driver},       {"version", &identity->version},
-        {"source_id", &identity->source_id}, {"sync_call", &identity->sync_call},
-        {"library", &identity->library},     {"build", &identity->build},
+        {"driver", &identity->driver},
+        {"version", &identity->version},
+        {"source_id", &identity->source_id},
+        {"sync_call", &identity->sync_call},
+        {"library", &identity->library},
+        {"build", &identity->build},
+        {"binding_version", &identity->binding_version},
+        {"runtime", &identity->runtime},
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts && status == 0; i++) {
         status = copy_text(hello, texts[i].key, texts[i].out, error);

@@ -96,6 +96,22 @@ static void arguments_own(struct arguments *arguments, char *text)
     arguments_add(arguments, text);
 }
 
+static void add_options(struct arguments *arguments, const result_pairs *options,
+                        const result_pairs *over)
+{
+    for (size_t i = 0; i < options->count; i++) {
+        const struct result_pair *option = &options->items[i];
+        bool replaced = false;
+        for (size_t k = 0; over != NULL && k < over->count && !replaced; k++) {
+            replaced = strcmp(over->items[k].name, option->name) == 0;
+        }
+        if (!replaced) {
+            arguments_add(arguments, "--option");
+            arguments_own(arguments, result_text("%s=%s", option->name, option->value));
+        }
+    }
+}
+
 static int build_arguments(const struct engine_choice *choice, struct arguments *arguments,
                            struct error *error)
 {
@@ -120,11 +136,8 @@ static int build_arguments(const struct engine_choice *choice, struct arguments 
         arguments_add(arguments, "--library");
         arguments_add(arguments, choice->library);
     }
-    for (size_t i = 0; i < manifest->options.count; i++) {
-        arguments_add(arguments, "--option");
-        arguments_own(arguments, result_text("%s=%s", manifest->options.items[i].name,
-                                             manifest->options.items[i].value));
-    }
+    add_options(arguments, &manifest->options, &choice->options);
+    add_options(arguments, &choice->options, NULL);
     arguments->items[arguments->count] = NULL;
     if (arguments->overflow) {
         return error_set(error, ERROR_INVALID,

@@ -90,6 +90,18 @@ static void fill_host(const char *folder, struct result_host *out)
     host_release(&host);
 }
 
+static int copy_options(const result_pairs *options, result_pairs *out, struct error *error)
+{
+    for (size_t i = 0; i < options->count; i++) {
+        struct result_pair *pair = result_list_add(out);
+        if (pair == NULL || (pair->name = strdup(options->items[i].name)) == NULL ||
+            (pair->value = strdup(options->items[i].value)) == NULL) {
+            return error_set(error, ERROR_MEMORY, "out of memory");
+        }
+    }
+    return 0;
+}
+
 static int fill_engines(struct measurement *m, struct error *error)
 {
     for (size_t i = 0; i < m->plan->engines->count; i++) {
@@ -98,9 +110,14 @@ static int fill_engines(struct measurement *m, struct error *error)
             return error_set(error, ERROR_MEMORY, "out of memory");
         }
         result_engine_init(engine);
-        engine->name = strdup(m->plan->engines->items[i].name);
+        const struct engine_choice *choice = &m->plan->engines->items[i];
+        engine->name = strdup(choice->name);
         if (engine->name == NULL) {
             return error_set(error, ERROR_MEMORY, "out of memory");
+        }
+        int status = copy_options(&choice->options, &engine->options, error);
+        if (status != 0) {
+            return status;
         }
         m->alive[i] = true;
     }

@@ -44,6 +44,8 @@ static int note_identity(struct measurement *m, size_t index, struct worker_iden
     move_text(&engine->version, &identity->version);
     move_text(&engine->source_id, &identity->source_id);
     move_text(&engine->sync_call, &identity->sync_call);
+    move_text(&engine->binding_version, &identity->binding_version);
+    move_text(&engine->runtime, &identity->runtime);
     engine->compile_options.items = identity->compile_options.items;
     engine->compile_options.count = identity->compile_options.count;
     identity->compile_options.items = NULL;
@@ -67,7 +69,8 @@ static int note_identity(struct measurement *m, size_t index, struct worker_iden
     }
     for (size_t i = 0; i < choice->manifest->faults.count && status == 0; i++) {
         const struct manifest_fault *fault = &choice->manifest->faults.items[i];
-        if (engine->version != NULL && manifest_fault_applies(fault, engine->version)) {
+        if (manifest_fault_applies(fault, engine->version) ||
+            manifest_fault_applies(fault, engine->binding_version)) {
             char **text = result_list_add(&engine->known_faults);
             if (text == NULL || (*text = strdup(fault->text)) == NULL) {
                 status = ERROR_MEMORY;

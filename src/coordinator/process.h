@@ -24,6 +24,7 @@ struct worker_process;
 /* What hello says of an engine. Strings are owned. */
 struct worker_identity {
     char *driver, *version, *source_id, *sync_call, *library, *build;
+    char *binding_version, *runtime; /* NULL where the engine is called from C */
     result_strings compile_options;
     result_strings warnings;
     bool can_check;  /* takes check jobs */

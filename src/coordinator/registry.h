@@ -28,6 +28,7 @@ struct manifest {
     char *version;          /* that `get` would bring, NULL: not said */
     char *get;              /* the one command that makes it ready, NULL: always ready */
     result_strings command; /* argv of a worker of its own; empty: pitot-worker */
+    result_strings needs;   /* files that must be there too; expanded as library */
     bool takes_path;        /* sqlite=PATH */
     bool is_default;        /* part of a run without --engines */
     bool no_database;       /* null: exempt from answers, counts, template */
@@ -41,7 +42,8 @@ struct manifest {
 struct engine_choice {
     char *name; /* unique in the run: "sqlite", "sqlite=/usr/lib/…", a second one "sqlite#2" */
     const struct manifest *manifest;
-    char *library; /* real path, or NULL */
+    char *library;        /* real path, or NULL */
+    result_pairs options; /* of --engine-option, over the manifest's */
 };
 
 struct registry {
@@ -53,7 +55,7 @@ int registry_load(struct registry *registry, struct error *error);
 void registry_release(struct registry *registry);
 const struct manifest *registry_find(const struct registry *registry, const char *name);
 
-/* Ready: its library or command exists. Otherwise `why` says what is missing. */
+/* Ready: its library or command exists, and what it needs. Otherwise `why` says what is missing. */
 bool manifest_ready(const struct manifest *manifest, char **why);
 
 typedef RESULT_LIST(struct engine_choice) engine_choices;
@@ -64,6 +66,11 @@ typedef RESULT_LIST(struct engine_choice) engine_choices;
  * that is missing or no file. ERROR_UNAVAILABLE: named but not ready, with the command. */
 int registry_choose(const struct registry *registry, const char *list, engine_choices *out,
                     result_warnings *warnings, struct error *error);
+/* Hands each NAME.KEY=VALUE (pair: NAME.KEY, VALUE) to all chosen engines of that manifest: the
+ * text up to the last dot is NAME. ERROR_INVALID: no dot, no such engine (the nearest is named), an
+ * engine that takes no part, or one option given twice. */
+int registry_engine_options(const struct registry *registry, const result_pairs *given,
+                            engine_choices *choices, struct error *error);
 /* The engine that builds templates: `sqlite`, else the system's library. */
 int registry_template_engine(const struct registry *registry, struct engine_choice *out,
                              struct error *error);

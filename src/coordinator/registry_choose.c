@@ -77,6 +77,11 @@ void engine_choice_release(struct engine_choice *choice)
 {
     free(choice->name);
     free(choice->library);
+    for (size_t i = 0; i < choice->options.count; i++) {
+        free(choice->options.items[i].name);
+        free(choice->options.items[i].value);
+    }
+    free(choice->options.items);
     *choice = (struct engine_choice){.name = NULL};
 }
 

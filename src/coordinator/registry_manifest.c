@@ -20,8 +20,8 @@
 #endif
 
 static const char *const manifest_keys[] = {
-    "name",    "summary",     "driver", "command", "library",  "version", "get", "takes_path",
-    "default", "no_database", "no_shm", "options", "required", "faults",  NULL,
+    "name",       "summary", "driver",      "command", "library", "needs",    "version", "get",
+    "takes_path", "default", "no_database", "no_shm",  "options", "required", "faults",  NULL,
 };
 static const char *const fault_keys[] = {"versions", "text", NULL};
 
@@ -323,6 +323,39 @@ static int read_command(const json_t *object, const struct manifest_source *sour
     return 0;
 }
 
+/* Files that must be there besides library and program. */
+static int read_needs(const json_t *object, const struct manifest_source *source,
+                      struct manifest *out, struct error *error)
+{
+    json_t *needs = json_object_get(object, "needs"), *path;
+    if (needs == NULL) {
+        return 0;
+    }
+    if (!json_is_array(needs)) {
+        return error_set(error, ERROR_INVALID, "%s: \"needs\" is %s; it must be a list of paths",
+                         source->file, type_name(needs));
+    }
+    size_t i;
+    json_array_foreach(needs, i, path)
+    {
+        char *text = NULL;
+        char **item = result_list_add(&out->needs);
+        int status = item == NULL ? out_of_memory(error)
+                                  : copy_text(path, "needs", source->file, &text, error);
+        if (status == 0) {
+            status = expand(text, "needs", out->version, source->file, item, error);
+        }
+        if (status == 0) {
+            status = anchor(item, "needs", source, error);
+        }
+        free(text);
+        if (status != 0) {
+            return status;
+        }
+    }
+    return 0;
+}
+
 static int check_name(const struct manifest *manifest, const struct manifest_source *source,
                       struct error *error)
 {
@@ -356,6 +389,7 @@ static int read_keys(json_t *object, const struct manifest_source *source, struc
         (status = read_text(object, "get", false, file, &out->get, error)) != 0 ||
         (status = read_library(object, source, out, error)) != 0 ||
         (status = read_command(object, source, out, error)) != 0 ||
+        (status = read_needs(object, source, out, error)) != 0 ||
         (status = read_bool(object, "takes_path", file, &out->takes_path, error)) != 0 ||
         (status = read_bool(object, "default", file, &out->is_default, error)) != 0 ||
         (status = read_bool(object, "no_database", file, &out->no_database, error)) != 0 ||
@@ -411,10 +445,13 @@ void manifest_release(struct manifest *manifest)
     free(manifest->library);
     free(manifest->version);
     free(manifest->get);
-    for (size_t i = 0; i < manifest->command.count; i++) {
-        free(manifest->command.items[i]);
+    const result_strings texts[] = {manifest->command, manifest->needs};
+    for (size_t list = 0; list < sizeof texts / sizeof *texts; list++) {
+        for (size_t i = 0; i < texts[list].count; i++) {
+            free(texts[list].items[i]);
+        }
+        free(texts[list].items);
     }
-    free(manifest->command.items);
     const result_pairs lists[] = {manifest->options, manifest->required};
     for (size_t list = 0; list < sizeof lists / sizeof *lists; list++) {
         for (size_t i = 0; i < lists[list].count; i++) {
@@ -479,6 +516,16 @@ static char *library_fault(const struct manifest *manifest)
                                    : result_text("its library %s is no file", manifest->library);
 }
 
+static char *needs_fault(const struct manifest *manifest)
+{
+    for (size_t i = 0; i < manifest->needs.count; i++) {
+        if (access(manifest->needs.items[i], R_OK) != 0) {
+            return result_text("it needs %s: %s", manifest->needs.items[i], strerror(errno));
+        }
+    }
+    return NULL;
+}
+
 bool manifest_ready(const struct manifest *manifest, char **why)
 {
     char *text = library_fault(manifest);
@@ -491,6 +538,9 @@ bool manifest_ready(const struct manifest *manifest, char **why)
         } else if (program_fault(program) != NULL) {
             text = result_text("its program %s: %s", program, program_fault(program));
         }
+    }
+    if (text == NULL) {
+        text = needs_fault(manifest);
     }
     bool ready = text == NULL;
     if (why != NULL) {

@@ -60,6 +60,8 @@ int verify_answers(struct measurement *m, const struct verify_database *database
                    uint32_t operations, struct error *error);
 /* Sets verify.status of all engines. 0 or ERROR_MEMORY. */
 int verify_judge(struct measurement *m, struct error *error);
+/* Why the last judgement of an engine was not a good one, in a line; a new string. */
+char *verify_reason(const struct result_engine *engine);
 /* Warns of scripts that never touched a row, and of `differences` and failed executions where the
  * report does not list them. 0 or ERROR_MEMORY. */
 int verify_warn(struct measurement *m, bool differences, struct error *error);

@@ -92,7 +92,14 @@ static int set_statuses(struct measurement *m, struct error *error)
                                                            : "ok";
         free(engine->status);
         engine->status = strdup(word);
-        if (engine->status == NULL) {
+        bool good = found == NULL || strcmp(word, "ok") == 0;
+        if (!good && engine->error == NULL) {
+            engine->error = verify_reason(engine);
+            good = engine->error != NULL;
+        } else {
+            good = true;
+        }
+        if (engine->status == NULL || !good) {
             status = error_set(error, ERROR_MEMORY, "out of memory");
         }
     }
@@ -148,7 +155,8 @@ static int mark_differing(struct measurement *m, struct error *error)
         }
         free(engine->status);
         engine->status = strdup("differs");
-        if (engine->status == NULL) {
+        engine->error = engine->error != NULL ? engine->error : verify_reason(engine);
+        if (engine->status == NULL || engine->error == NULL) {
             return error_set(error, ERROR_MEMORY, "out of memory");
         }
     }

@@ -42,11 +42,61 @@ static size_t count_databases(const struct result_verify *verify, const char *st
     return count;
 }
 
+/* A script that did nothing but fail; NULL: there is none. */
+static const struct result_verify_script *never_succeeded(const struct result_verify *verify)
+{
+    for (size_t i = 0; i < verify->databases.count; i++) {
+        for (size_t k = 0; k < verify->databases.items[i].scripts.count; k++) {
+            const struct result_verify_script *script =
+                &verify->databases.items[i].scripts.items[k];
+            if (script->ok == 0 && script->failed > 0) {
+                return script;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Why an engine is not "ok", in a line; a new string. */
+char *verify_reason(const struct result_engine *engine)
+{
+    const struct result_verify *verify = &engine->verify;
+    const struct result_verify_script *failed = never_succeeded(verify);
+    if (failed != NULL) {
+        return result_text("%s never succeeded: %s", failed->script,
+                           failed->errors.count > 0 ? failed->errors.items[0] : "no reason given");
+    }
+    if (settings_differ(verify)) {
+        return result_text("a required setting was not taken by each connection");
+    }
+    if (journal_missing(verify)) {
+        return result_text("nothing of what was written is in a journal beside the database");
+    }
+    for (size_t i = 0; i < verify->databases.count; i++) {
+        const struct result_verify_database *database = &verify->databases.items[i];
+        for (size_t k = 0; k < database->scripts.count; k++) {
+            if (is(database->scripts.items[k].status, "differs")) {
+                return result_text("its answers of %s differ", database->scripts.items[k].script);
+            }
+        }
+        for (size_t k = 0; k < database->tables.count; k++) {
+            if (is(database->tables.items[k].status, "differs")) {
+                return result_text("its table %s differs", database->tables.items[k].table);
+            }
+        }
+        if (database->error != NULL) {
+            return result_text("%s", database->error);
+        }
+    }
+    return result_text("see above");
+}
+
 /* NULL: it was not verified. */
 static const char *status_of(const struct result_engine *engine, bool no_database)
 {
     const struct result_verify *verify = &engine->verify;
-    if (is(engine->status, "failed") || count_databases(verify, "failed") > 0) {
+    if (is(engine->status, "failed") || count_databases(verify, "failed") > 0 ||
+        never_succeeded(verify) != NULL) {
         return "failed";
     }
     if (settings_differ(verify) || journal_missing(verify) ||

@@ -87,6 +87,25 @@ static void look(void *context, const char *database, const result_pairs *settin
     seen->shm_bytes = size_beside(database, "-shm");
 }
 
+/* Writes that changed no row leave no trace in a journal. A worker that does not tell is taken to
+ * have written. */
+static bool wrote(const json_t *ready)
+{
+    const json_t *list = json_object_get(ready, "acknowledged");
+    size_t index;
+    json_t *item;
+    if (!json_is_array(list)) {
+        return true;
+    }
+    json_array_foreach(list, index, item)
+    {
+        if (json_integer_value(json_object_get(item, "rows_changed")) > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The settings of a `ready` line become the engine's. */
 static int read_settings(const struct plan *plan, const result_pairs *asked, const json_t *ready,
                          struct result_verify *verify, struct error *failure)
@@ -107,6 +126,7 @@ static int read_settings(const struct plan *plan, const result_pairs *asked, con
     if (status == 0) {
         status = run_check_ready(plan, asked, run, failure);
     }
+    verify->journal_due = verify->journal_due && wrote(ready);
     for (size_t i = 0; status == 0 && i < run->connections.count; i++) {
         struct result_connection *from = &run->connections.items[i];
         struct result_verify_connection *to = result_list_add(&verify->connections);

@@ -19,8 +19,8 @@ bool warnings_run_counts(const struct result_run *run);
  * Little's law: operations/s × mean latency, which is the sum of latencies through the window, is
  * at most the connections; and in a run by duration, with executions of over 10 µs that all ended
  * ok, at least 0.9 of them, each counted from its first operation on and without at most 100 ms in
- * which it waited for a core. Otherwise the window is wrong, and so are its rates: the engine is
- * marked.
+ * which it waited for a core. Above, the window is wrong, and so are its rates: the engine is
+ * marked. Below, it may also be a worker that loses time between executions.
  */
 int warn_window(struct result *result, struct result_engine *engine);
 /* Connections that ended no execution, or whose role-mates ended 10 times as many. */

@@ -287,6 +287,20 @@ static void append_libraries(struct buffer *text, const struct result_engine *en
     }
 }
 
+void report_append_binding(struct buffer *text, const struct result_engine *engine)
+{
+    if (engine->binding_version != NULL) {
+        buffer_printf(text, ", package %s", engine->binding_version);
+    }
+    if (engine->runtime != NULL) {
+        buffer_printf(text, ", %s", engine->runtime);
+    }
+    for (size_t i = 0; i < engine->options.count; i++) {
+        const struct result_pair *option = &engine->options.items[i];
+        buffer_printf(text, ", option %s=%s", known(option->name), known(option->value));
+    }
+}
+
 static void head_engines(const struct page *page, const struct result *result)
 {
     for (size_t i = 0; i < result->engines.count; i++) {
@@ -297,6 +311,7 @@ static void head_engines(const struct page *page, const struct result *result)
         if (engine->sync_call != NULL) {
             buffer_printf(&text, ", %s", engine->sync_call);
         }
+        report_append_binding(&text, engine);
         append_libraries(&text, engine);
         bool differs = append_readback(&text, engine);
         page_text(page, differs ? TONE_WARNING : TONE_PLAIN,

@@ -36,6 +36,10 @@ void report_share(char *out, double share);
 /* Most rounds that any engine's figures are made of. */
 size_t report_rounds(const struct result *result);
 
+/* ", package 13.2.0, node 24.1.0, option integers=bigint": what lies between an engine and its
+ * worker, and the options it was given; nothing for one that is called from C without any. */
+void report_append_binding(struct buffer *text, const struct result_engine *engine);
+
 /* An engine's name in at most `columns` columns; where two engines would then look the same,
  * "#2" says which of the engines in the head it is. */
 void report_engine_label(struct buffer *out, const struct result *result, size_t engine,

@@ -365,10 +365,15 @@ void verify_print(const struct page *page, const struct result *result)
         const struct result_engine *engine = &result->engines.items[i];
         const char *word = verdict(engine->verify.status);
         const char *library = engine->libraries.count > 0 ? engine->libraries.items[0].real : NULL;
+        struct buffer binding;
+        buffer_init(&binding);
+        report_append_binding(&binding, engine);
         page_blank(page);
         page_text(page, strcmp(word, "ok") == 0 ? TONE_BOLD : TONE_FAILED, "",
-                  "%s: version %s%s%s: %s", known(engine->name), known(engine->version),
-                  library != NULL ? ", library " : "", library != NULL ? library : "", word);
+                  "%s: version %s%s%s%s: %s", known(engine->name), known(engine->version),
+                  binding.data, library != NULL ? ", library " : "", library != NULL ? library : "",
+                  word);
+        buffer_release(&binding);
         print_settings(page, &engine->verify);
         print_journal(page, &engine->verify);
         print_answers(page, &engine->verify);

@@ -68,6 +68,17 @@ static bool any_run_not_ok(const struct result_engine *engine)
     return false;
 }
 
+static bool is_warning(const struct result *result, const char *text)
+{
+    for (size_t i = 0; i < result->warnings.count; i++) {
+        const char *warning = result->warnings.items[i].text;
+        if (warning != NULL && strcmp(warning, text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void print_failures(const struct page *page, const struct result *result)
 {
     for (size_t i = 0; i < result->engines.count; i++) {
@@ -79,8 +90,10 @@ static void print_failures(const struct page *page, const struct result *result)
         page_blank(page);
         if (has_status(engine->status, "differs")) {
             /* Its reason is a warning, and those stand right above. */
-            page_text(page, TONE_FAILED, "", "%s differs: see its warnings",
-                      engine->name == NULL ? "–" : engine->name);
+            page_text(
+                page, TONE_FAILED, "", "%s differs: %s", engine->name == NULL ? "–" : engine->name,
+                engine->error == NULL || is_warning(result, engine->error) ? "see its warnings"
+                                                                           : engine->error);
             print_runs(page, engine);
             continue;
         }

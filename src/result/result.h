@@ -133,7 +133,8 @@ struct result_connection {
     uint64_t connection;
     char *role;
     uint64_t operations; /* ok executions */
-    uint64_t window_ns;  /* go to the end of its last operation that was not still open */
+    uint64_t
+        window_ns; /* go to the end of its last operation; to the deadline if that was still open */
     uint64_t cpu_ns;
     uint64_t run_queue_ns; /* waited for a core, schedstat */
     uint64_t slept_ns;     /* slept waiting for locks; RESULT_ABSENT: n/a */
@@ -329,6 +330,9 @@ struct result_engine {
     char *version;
     char *source_id;
     char *sync_call;
+    char *binding_version; /* of the package through which it is called; NULL: none */
+    char *runtime;         /* that runs its worker, "node 24.1.0"; NULL: none */
+    result_pairs options;  /* handed to its worker by --engine-option */
     RESULT_LIST(struct result_library) libraries;
     result_strings compile_options;
     result_strings known_faults;

@@ -307,6 +307,7 @@ const char *effect_of_schema(const char *sql, size_t length)
         {"delete", "cascade", "the schema has ON DELETE CASCADE"},
         {"conflict", "replace", "the schema has ON CONFLICT REPLACE"},
         {"conflict", "ignore", "the schema has ON CONFLICT IGNORE"},
+        {"conflict", "fail", "the schema has ON CONFLICT FAIL"},
         {"create", "virtual", "the schema has a virtual table"},
     };
     struct scanner scanner = {.at = sql, .end = sql + length};

@@ -70,8 +70,9 @@ static double window_s(const struct result_run *run)
     return run->window_ns == 0 ? (double)NAN : measured(run->window_ns) / 1e9;
 }
 
-/* The window of a role: from go to the end of the last operation of its connections. One that was
- * still open at the end does not count: an endless reader must not stretch the writers' window. */
+/* The window of a role: from go to the end of the last operation of its connections, one that was
+ * still open counting until the deadline: an endless reader must not stretch the writers' window.
+ */
 static double role_window_s(const struct result_run *run, const char *role)
 {
     uint64_t longest = 0;

@@ -270,6 +270,7 @@ static void take_stop(struct run *run, uint64_t *cut_ns)
 {
     uint64_t now = clock_now_ns();
     atomic_store(&run->shared.stop, true);
+    run->stopped_ns = run->stopped_ns == 0 ? now : run->stopped_ns;
     run->partial = run->partial || now < run->shared.deadline_ns;
     uint64_t cut = after_grace(run, now);
     *cut_ns = cut < *cut_ns ? cut : *cut_ns;

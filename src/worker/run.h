@@ -12,9 +12,10 @@ struct run {
     uint32_t count;   /* of connections */
     uint32_t started; /* threads that were started and not yet joined */
 
-    uint64_t warmup_ns; /* until the last connection was through */
-    bool measured;      /* `go` came, and the measured part took place */
-    bool partial;       /* `stop` came before its end */
+    uint64_t warmup_ns;  /* until the last connection was through */
+    bool measured;       /* `go` came, and the measured part took place */
+    bool partial;        /* `stop` came before its end */
+    uint64_t stopped_ns; /* when it came; 0: it did not */
     uint64_t close_ns;
     uint64_t peak_memory_bytes; /* taken before the result is made */
     struct usage usage_start;

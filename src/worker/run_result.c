@@ -187,6 +187,24 @@ static json_t *scripts_json(const struct sums *sums)
     return list;
 }
 
+/* The end of what a connection did in its window: of its last operation, or, if that was still open
+ * at the end, the moment until which it was to go on. It was busy until then, and its rate must not
+ * be that of the short time before; but an endless one must not stretch its role's window either.
+ */
+static uint64_t connection_end_ns(const struct run *run, const struct loop *loop)
+{
+    uint64_t end = loop->settled_ns > run->shared.at_ns ? loop->settled_ns : run->shared.at_ns;
+    uint64_t due = run->shared.deadline_ns;
+    if (run->stopped_ns != 0 && run->stopped_ns < due) {
+        due = run->stopped_ns;
+    }
+    if (loop->ended_ns > end) {
+        uint64_t busy_until = loop->ended_ns < due ? loop->ended_ns : due;
+        end = busy_until > end ? busy_until : end;
+    }
+    return end;
+}
+
 static json_t *connections_json(const struct run *run)
 {
     bool waits = (run->shared.ops->capabilities & ENGINE_COUNTS_WAITING) != 0;
@@ -201,9 +219,7 @@ static json_t *connections_json(const struct run *run)
         json_t *entry = json_pack(
             "{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "connection",
             (json_int_t)connection->number, "role", (json_int_t)connection->role, "operations",
-            json_wire_u64(operations), "ended_ns",
-            json_wire_u64(loop->settled_ns > run->shared.at_ns ? loop->settled_ns
-                                                               : run->shared.at_ns),
+            json_wire_u64(operations), "ended_ns", json_wire_u64(connection_end_ns(run, loop)),
             "cpu_ns", json_wire_u64(connection->cpu_ns), "run_queue_ns",
             absent_or(connection->run_queue_ns), "slept_ns",
             waits ? json_wire_u64(connection->waits.slept_ns) : json_null(), "waits",

@@ -217,6 +217,40 @@ static bool mentions(const struct job *job, const char *table)
     return false;
 }
 
+/* A row of PRAGMA table_info or table_xinfo: number, name, … and only in the latter, as the
+ * seventh: 0, 1 hidden, 2 or 3 generated. SELECT * gives all but the hidden ones. */
+static int take_column(void *context, const struct value *columns, uint32_t count)
+{
+    if (count > 6 && columns[6].type == VALUE_INTEGER && columns[6].integer == 1) {
+        return 0;
+    }
+    return texts_take_second(context, columns, count);
+}
+
+/* The names of the columns. Versions before 3.26 have no table_xinfo, nor generated columns. */
+static int list_columns(struct verify *verify, const char *table, struct texts *columns)
+{
+    static const char *const pragmas[] = {"PRAGMA table_xinfo(", "PRAGMA table_info("};
+    const struct query query = query_of(verify);
+    const struct engine_sink sink = {take_column, columns};
+    int status = 0;
+    for (size_t i = 0; i < 2 && status == 0 && columns->count == 0; i++) {
+        struct buffer pragma;
+        buffer_init(&pragma);
+        buffer_puts(&pragma, pragmas[i]);
+        query_quote(&pragma, table);
+        buffer_putc(&pragma, ')');
+        if (pragma.failed) {
+            status = no_memory(verify);
+        } else {
+            status = i == 0 ? query_run_if_known(&query, pragma.data, &sink)
+                            : query_run(&query, pragma.data, &sink);
+        }
+        buffer_release(&pragma);
+    }
+    return status;
+}
+
 /* The columns that are read, or * when all are. */
 static int put_columns(struct verify *verify, const char *table, struct buffer *sql)
 {
@@ -224,15 +258,8 @@ static int put_columns(struct verify *verify, const char *table, struct buffer *
         buffer_putc(sql, '*');
         return 0;
     }
-    const struct query query = query_of(verify);
     struct texts columns = {.max = SIZE_MAX};
-    const struct engine_sink sink = {texts_take_second, &columns};
-    struct buffer pragma;
-    buffer_init(&pragma);
-    buffer_puts(&pragma, "PRAGMA table_info(");
-    query_quote(&pragma, table);
-    buffer_putc(&pragma, ')');
-    int status = pragma.failed ? no_memory(verify) : query_run(&query, pragma.data, &sink);
+    int status = list_columns(verify, table, &columns);
     size_t kept = 0;
     for (size_t i = 0; status == 0 && i < columns.count; i++) {
         if (!is_ignored(verify, table, columns.items[i])) {
@@ -243,7 +270,6 @@ static int put_columns(struct verify *verify, const char *table, struct buffer *
     if (kept == 0) {
         buffer_puts(sql, "NULL"); /* the number of rows is left */
     }
-    buffer_release(&pragma);
     texts_free(&columns);
     return status;
 }

@@ -314,6 +314,36 @@ FROM (SELECT id AS "id:x" FROM orders) WHERE "id:x" = :user;
         self.assertNotEqual(done.status, 0)
 
 
+class Windows(ProdTest):
+    def test_a_connection_that_hangs_is_busy_until_the_deadline(self):
+        for name in SCRIPTS:
+            if name != "insert_order":
+                (self.workload / f"{name}.sql").unlink()
+        # Connection 0, which also answers the check before the run, ends at once.
+        (self.workload / "endless.sql").write_text(
+            "\\set most if(:connection = 1, 1000000000000, 2)\n"
+            "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < :most) "
+            "SELECT count(*) FROM c;\n")
+
+        def change(suite):
+            suite["scripts"] = [
+                {"name": "insert_order", "kind": "write", "compare": "ordered", "weight": 50},
+                {"name": "endless", "kind": "read", "compare": "ordered"}]
+
+        self.change_suite(self.workload, change)
+        self.pitot("prod", "--workload", self.workload, "--engines", self.sqlite(), "--rounds", "1",
+                   "--duration", "1", "--warmup", "0", "--grace", "100ms", "--threads", "2",
+                   "--json", "x.json", status=None)
+        engine = self.read_json("x.json")["engines"][0]
+        run = engine["runs"][0]
+        scripts = {s["script"]: s for s in run["scripts"]}
+        self.assertEqual(scripts["endless"]["open"], 1)
+        self.assertEqual(run["connections"][1]["window_ns"], 1_000_000_000)
+        self.assertGreater(run["window_ns"], 1_100_000_000)
+        rate = engine["summary"]["writes_per_second"]["median"]
+        self.assertLessEqual(rate, scripts["insert_order"]["ok"] / 1.0)
+
+
 class Engines(ProdTest):
     def test_a_file_that_is_no_library(self):
         done = self.pitot(*self.short(engines="sqlite=/bin/ls"), status=3)

@@ -17,6 +17,7 @@ class MakeProdTest(unittest.TestCase):
         self.stand_in("bin/cmake", "exit 0")
         self.stand_in("scripts/setup", "exit 0")
         self.stand_in("scripts/build-engine-sqlite", "exit 0")
+        self.stand_in("scripts/build-engines-node", "exit 0")
         self.stand_in("build/pitot", 'for word; do echo "<$word>"; done')
 
     def stand_in(self, name, text):
@@ -76,13 +77,17 @@ class MakeProdTest(unittest.TestCase):
         self.assertIn("Error 3", done.stderr)
 
     def test_without_npm_it_goes_on(self):
-        self.stand_in("scripts/build-engine-sqlite", "exit 3")
+        for script in ("build-engine-sqlite", "build-engines-node"):
+            self.stand_in(f"scripts/{script}", "exit 3")
         self.assertEqual(self.words("prod")[0], "<prod>")
 
     def test_a_broken_engine_build_stops_it(self):
-        self.stand_in("scripts/build-engine-sqlite", "exit 1")
-        done = self.make("prod")
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        for script in ("build-engine-sqlite", "build-engines-node"):
+            with self.subTest(script=script):
+                self.stand_in(f"scripts/{script}", "exit 1")
+                done = self.make("prod")
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.stand_in(f"scripts/{script}", "exit 0")
 
     def test_nothing_is_built_where_setup_refuses(self):
         self.stand_in("scripts/setup", "echo one clear line >&2; exit 3")

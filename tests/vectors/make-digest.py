@@ -37,7 +37,8 @@ def digest(data):
 
 
 def double(value):
-    return b"\0\0\0\0\0\0\xf8\x7f" if math.isnan(value) else struct.pack("<d", value)
+    # -0.0 + 0.0 is 0.0.
+    return b"\0\0\0\0\0\0\xf8\x7f" if math.isnan(value) else struct.pack("<d", value + 0.0)
 
 
 def sized(tag, data):
@@ -58,7 +59,7 @@ def row_bytes(columns, strict):
             out += b"r" + double(column) if isinstance(column, float) else \
                 b"i" + struct.pack("<q", column)
         elif isinstance(column, float):
-            out += b"d" + double(column + 0.0)  # -0.0 + 0.0 is 0.0
+            out += b"d" + double(column)
         elif abs(column) <= 2**53 - 1:
             out += b"d" + double(float(column))
         else:

@@ -236,6 +236,47 @@ class TestDigests(Case):
             self.verify_error(verify_job(self.database, [point()], 1, ignore=[wrong]),
                               "verify", wrong)
 
+    def test_ignore_of_a_generated_column(self):
+        def table(*ignore):
+            self.make("CREATE TABLE made(a INTEGER, b INTEGER GENERATED ALWAYS AS (a * 2) VIRTUAL, "
+                      "c INTEGER AS (a * 3) STORED)", "INSERT INTO made VALUES (1), (2)")
+            line = verify_job(self.database, [point()], 1, ignore=[f"made.{i}" for i in ignore])
+            return next(t for t in self.verify(line)["tables"] if t["table"] == "made")
+        for ignore, rows in (((), [(1, 2, 3), (2, 4, 6)]), (("a",), [(2, 3), (4, 6)]),
+                             (("b",), [(1, 3), (2, 6)]), (("B", "c"), [(1,), (2,)])):
+            for kind in ("value", "strict"):
+                self.assertEqual(table(*ignore)[kind], table_digest(rows, kind == "strict"), ignore)
+
+    def test_hidden_columns_stay_out(self):
+        """The columns of an fts5 table that SELECT * does not give: its name and rank."""
+        self.make("CREATE VIRTUAL TABLE found USING fts5(title, body)",
+                  "INSERT INTO found VALUES ('a', 'b')")
+        result = self.verify(verify_job(self.database, [point()], 1, ignore=["found.title"]))
+        table = next(t for t in result["tables"] if t["table"] == "found")
+        self.assertEqual(table["value"], table_digest([("b",)], False))
+
+    def test_shadow_tables_are_no_tables(self):
+        self.make("CREATE VIRTUAL TABLE found USING fts5(body)",
+                  "CREATE VIRTUAL TABLE boxes USING rtree(id, low, high)",
+                  "CREATE TABLE found_mine(x)", "CREATE TABLE users_data(x)",
+                  "INSERT INTO found VALUES ('one'), ('two')")
+        tables = ['a "b"', "boxes", "found", "found_mine", "heap", "log", "users", "users_data"]
+        result = self.verify(verify_job(self.database, [point()], 1))
+        self.assertEqual([t["table"] for t in result["tables"]], tables)
+        self.assertEqual(result["tables"][2]["value"], table_digest([("one",), ("two",)], False))
+        with self.worker() as worker:
+            worker.send(job("check", self.database, tables=[], integrity="none"))
+            self.assertEqual(list(worker.expect("result")["rows"]), tables)
+            self.assertEqual(worker.ended(), 0)
+
+    def test_a_zero_has_no_sign(self):
+        self.make("CREATE TABLE zero(x REAL)", "INSERT INTO zero VALUES (0.0)")
+        result = self.verify(verify_job(self.database, [query("SELECT -0.0"),
+                                                        query("SELECT 0.0 * -1")], 1))
+        for entry in result["scripts"]:
+            self.assertEqual(entry["strict"],
+                             [operation_digest(b"o", [(0, [(0.0,)])], "ordered", True)])
+
     def test_no_tables_and_no_rows(self):
         os.remove(self.database)
         sqlite3.connect(self.database).execute("PRAGMA user_version = 1").connection.close()

@@ -23,9 +23,9 @@ def find_sqlite():
 
 
 class Worker:
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, program=(BINARY,)):
         read_fd, write_fd = os.pipe()
-        command = [BINARY, *arguments]
+        command = [*program, *arguments]
 
         def place():
             if write_fd != 3:

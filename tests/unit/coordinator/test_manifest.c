@@ -63,6 +63,16 @@ static void relative_paths(void **state)
     assert_true(manifest_ready(&manifest, NULL));
     manifest_release(&manifest);
     assert_int_equal(
+        parse(START ",\"command\":[\"sh\"],\"needs\":[\"/\",\"a/b.js\"]}", "/m", &manifest, &error),
+        0);
+    assert_int_equal(manifest.needs.count, 2);
+    assert_string_equal(manifest.needs.items[1], "/m/a/b.js");
+    char *why = NULL;
+    assert_false(manifest_ready(&manifest, &why));
+    assert_string_equal(why, "it needs /m/a/b.js: No such file or directory");
+    free(why);
+    manifest_release(&manifest);
+    assert_int_equal(
         parse(START ",\"driver\":\"sqlite\",\"library\":\"a.so\"}", NULL, &manifest, &error),
         ERROR_INVALID);
     assert_holds(error.message, "relative");
@@ -89,6 +99,8 @@ static const struct {
     {START ",\"command\":[\"x\",1]}", "a number", "text"},
     {START ",\"driver\":\"\"}", "\"driver\"", "empty"},
     {START ",\"driver\":null}", "\"driver\"", "null"},
+    {START ",\"driver\":\"null\",\"needs\":\"x\"}", "a text", "list of paths"},
+    {START ",\"driver\":\"null\",\"needs\":[true]}", "\"needs\"", "text"},
     {START ",\"driver\":\"null\",\"default\":1}", "\"default\"", "true or false"},
     {START ",\"driver\":\"null\",\"options\":{\"a\":1}}", "\"a\"", "text"},
     {START ",\"driver\":\"null\",\"options\":{\"a=b\":\"1\"}}", "a=b", "'='"},

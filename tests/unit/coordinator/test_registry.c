@@ -112,6 +112,26 @@ static void built_in(void **state)
     assert_true(sqlite->is_default && sqlite->takes_path && !sqlite->no_database);
     assert_true(!null->is_default && null->no_database);
     assert_null(registry_find(&registry, "sqlit"));
+    static const struct {
+        const char *name;
+        bool is_default, no_shm;
+        size_t faults;
+    } node[] = {{"better-sqlite3", true, false, 0},
+                {"node:sqlite", true, false, 0},
+                {"turso-js", true, true, 3},
+                {"turso-js-async", false, true, 3}};
+    for (size_t i = 0; i < sizeof node / sizeof *node; i++) {
+        const struct manifest *manifest = registry_find(&registry, node[i].name);
+        assert_non_null(manifest);
+        assert_true(manifest->is_default == node[i].is_default);
+        assert_true(manifest->no_shm == node[i].no_shm);
+        assert_int_equal(manifest->faults.count, node[i].faults);
+        assert_string_equal(manifest->get, "make engines");
+        char *why = NULL;
+        assert_false(manifest_ready(manifest, &why));
+        assert_holds(why, "/node/node");
+        free(why);
+    }
     for (size_t i = 1; i < registry.manifests.count; i++) {
         assert_true(strcmp(registry.manifests.items[i - 1].name, registry.manifests.items[i].name) <
                     0);

@@ -371,6 +371,11 @@ static inline struct result *sample_full_result(void)
     turso->version = sample_text("0.8.3");
     free(turso->sync_call);
     turso->sync_call = NULL;
+    turso->binding_version = sample_text("0.7.2");
+    turso->runtime = sample_text("node 24.1.0");
+    struct result_pair *option = sample_must(result_list_add(&turso->options));
+    option->name = sample_text("integers");
+    option->value = sample_text("bigint");
     SAMPLE_ADD_TEXT(&turso->known_faults, "the first commit is acknowledged before any sync");
     SAMPLE_ADD_TEXT(&turso->compile_options, "ENABLE_SETLK_TIMEOUT");
     turso->summary.slept_ns = (struct result_figure){(double)NAN, (double)NAN, (double)NAN};

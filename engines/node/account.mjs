@@ -1,0 +1,405 @@
+/*
+ * What a connection counts, in memory that the main thread can read: a synchronous binding may
+ * never come back from a call, and then its thread can say nothing any more.
+ *
+ * Identities, checked in run_result.mjs:
+ *     attempted = ok + busy + conflict + failed + skipped + open
+ *     latency.count = ok
+ * The thread of the connection writes with plain stores; others read after it has left or been
+ * given up (see Account.begin), and `done` and the tasks' progress at any time. Everything is a
+ * double, so that nothing is torn, and whole up to 2^53.
+ */
+import { HISTOGRAM_BUCKETS, HISTOGRAM_MAX_NS, histogram_index } from './histogram.mjs';
+
+export const OK = 0;
+export const BUSY = 1;
+export const CONFLICT = 2;
+export const FAILED = 3;
+export const SKIPPED = 4;
+export const OPEN = 5;
+export const OUTCOMES = ['ok', 'busy', 'conflict', 'failed', 'skipped', 'open'];
+
+const ERRORS_MAX = 8;
+const ERROR_SIZE = 1024; /* a kept message with its statement and code, as JSON */
+const MESSAGE_MAX = 240;
+
+/* Numbers of a tally, behind the outcomes. */
+const RETRIES = 6;
+const ROWS_READ = 7;
+const ROWS_CHANGED = 8;
+const TIME_NS = 9;
+const SLOW = 10;
+const COUNT = 11;
+const OVERFLOW = 12;
+const SUM = 13;
+const MIN = 14;
+const MAX = 15;
+const ERRORS_BEYOND = 16;
+const ATTEMPTED = 17;
+const ERROR_COUNTS = 18;
+const ERROR_LENGTHS = ERROR_COUNTS + ERRORS_MAX;
+const BUCKETS = ERROR_LENGTHS + ERRORS_MAX;
+const ACKNOWLEDGED = BUCKETS + HISTOGRAM_BUCKETS;
+
+/* ---- the account of one script --------------------------------------------------------- */
+
+export class Tally {
+    static numbers(statements) {
+        return ACKNOWLEDGED + 2 * statements;
+    }
+
+    /* `numbers` and `texts` are this tally's parts of the shared memory. */
+    constructor(numbers, texts, statements) {
+        this.numbers = numbers;
+        this.texts = texts;
+        this.statements = statements;
+        this.acknowledged = ACKNOWLEDGED;
+        this.pending = ACKNOWLEDGED + statements;
+        this.messages = []; /* of the slots in use: what tells them apart */
+    }
+
+    /* Empties everything but what is acknowledged: what warm-up wrote stays written. */
+    restart() {
+        this.numbers.fill(0, 0, ACKNOWLEDGED);
+        this.messages = [];
+    }
+
+    attempt() {
+        this.numbers[ATTEMPTED]++;
+    }
+
+    /* Accounts for one execution that has been counted as an attempt. */
+    add(outcome, effect, time_ns, slow) {
+        const n = this.numbers;
+        n[outcome]++;
+        n[TIME_NS] += time_ns;
+        if (outcome === OK) {
+            n[ROWS_READ] += effect.read;
+            n[ROWS_CHANGED] += effect.changed;
+            n[SLOW] += slow;
+            n[SUM] += time_ns;
+            if (n[COUNT]++ === 0 || time_ns < n[MIN]) {
+                n[MIN] = time_ns;
+            }
+            if (time_ns > n[MAX]) {
+                n[MAX] = time_ns;
+            }
+            if (time_ns > HISTOGRAM_MAX_NS) {
+                n[OVERFLOW]++;
+            } else {
+                n[BUCKETS + histogram_index(time_ns)]++;
+            }
+        }
+    }
+
+    retried() {
+        this.numbers[RETRIES]++;
+    }
+
+    committed() {
+        for (let i = 0; i < this.statements; i++) {
+            this.numbers[this.acknowledged + i] += this.numbers[this.pending + i];
+            this.numbers[this.pending + i] = 0;
+        }
+    }
+
+    rolled_back() {
+        this.numbers.fill(0, this.pending, this.pending + this.statements);
+    }
+
+    /* Keeps the first different messages; `statement` null: begin, commit or rollback. */
+    failed(statement, code, message) {
+        const kept = { statement, code, message: message.slice(0, MESSAGE_MAX) };
+        let text = JSON.stringify(kept);
+        while (Buffer.byteLength(text) > ERROR_SIZE) {
+            kept.message = kept.message.slice(0, kept.message.length / 2);
+            text = JSON.stringify(kept);
+        }
+        let slot = this.messages.indexOf(text);
+        if (slot < 0 && this.messages.length < ERRORS_MAX) {
+            slot = this.messages.push(text) - 1;
+            const bytes = Buffer.from(text);
+            this.texts.set(bytes, slot * ERROR_SIZE);
+            this.numbers[ERROR_LENGTHS + slot] = bytes.length;
+        }
+        this.numbers[slot < 0 ? ERRORS_BEYOND : ERROR_COUNTS + slot]++;
+    }
+
+    /* ---- for the reader -------------------------------------------------------------- */
+
+    merge(from) {
+        const min = this.numbers[COUNT] === 0 ? from.numbers[MIN]
+                  : from.numbers[COUNT] === 0 ? this.numbers[MIN]
+                  : Math.min(this.numbers[MIN], from.numbers[MIN]);
+        const max = Math.max(this.numbers[MAX], from.numbers[MAX]);
+        for (let i = 0; i < this.numbers.length; i++) {
+            if (i < ERROR_COUNTS || i >= BUCKETS) {
+                this.numbers[i] += from.numbers[i];
+            }
+        }
+        this.numbers[MIN] = min;
+        this.numbers[MAX] = max;
+        for (const { count, ...error } of from.errors_kept()) {
+            this.add_error(error, count);
+        }
+    }
+
+    add_error(error, count) {
+        this.failed(error.statement, error.code, error.message);
+        const slot = this.messages.indexOf(JSON.stringify(error));
+        this.numbers[slot < 0 ? ERRORS_BEYOND : ERROR_COUNTS + slot] += count - 1;
+    }
+
+    errors_kept() {
+        const errors = [];
+        for (let slot = 0; slot < ERRORS_MAX && this.numbers[ERROR_COUNTS + slot] > 0; slot++) {
+            const from = slot * ERROR_SIZE;
+            const bytes = this.texts.slice(from, from + this.numbers[ERROR_LENGTHS + slot]);
+            errors.push({ ...JSON.parse(Buffer.from(bytes).toString()),
+                          count: this.numbers[ERROR_COUNTS + slot] });
+        }
+        return errors;
+    }
+
+    errors() {
+        const beyond = this.numbers[ERRORS_BEYOND];
+        const rest = { statement: null, code: null,
+                       message: `other messages than the first ${ERRORS_MAX}`, count: beyond };
+        return beyond > 0 ? [...this.errors_kept(), rest] : this.errors_kept();
+    }
+
+    outcome(outcome) {
+        return this.numbers[outcome];
+    }
+
+    acknowledged_rows(statement) {
+        return this.numbers[this.acknowledged + statement];
+    }
+
+    /* The counts, `acknowledged`, `errors` and `latency` of the protocol. */
+    to_json() {
+        const n = this.numbers;
+        const buckets = [];
+        for (let i = 0; i < HISTOGRAM_BUCKETS; i++) {
+            if (n[BUCKETS + i] > 0) {
+                buckets.push([i, n[BUCKETS + i]]);
+            }
+        }
+        const json = { attempted: n[ATTEMPTED] };
+        OUTCOMES.forEach((name, outcome) => {
+            json[name] = n[outcome];
+        });
+        const any = n[COUNT] > 0;
+        return {
+            ...json, retries: n[RETRIES], rows_read: n[ROWS_READ], rows_changed: n[ROWS_CHANGED],
+            time_ns: n[TIME_NS], slow: n[SLOW],
+            acknowledged: Array.from({ length: this.statements },
+                                     (_, i) => this.acknowledged_rows(i)),
+            errors: this.errors(),
+            latency: { count: n[COUNT], overflow: n[OVERFLOW], sum: n[SUM],
+                       min: any ? n[MIN] : null, max: any ? n[MAX] : null, buckets },
+        };
+    }
+}
+
+/* A tally of its own memory, to add others up in. */
+export function tally_new(statements) {
+    return new Tally(new Float64Array(Tally.numbers(statements)),
+                     new Uint8Array(ERRORS_MAX * ERROR_SIZE), statements);
+}
+
+/* ---- seconds ------------------------------------------------------------------------------ */
+
+const SECONDS_CAPACITY = 3600; /* even */
+const NS_PER_S = 1e9;
+
+/* Executions and slow ones of each second, by entry. When the intervals are used up, each two
+ * become one of twice the width. `state` holds the index and the width, for the reader. */
+export class Seconds {
+    static capacity(limit_ns) {
+        const needed = Math.ceil(limit_ns / NS_PER_S) + 3;
+        return needed < SECONDS_CAPACITY ? needed + (needed % 2) : SECONDS_CAPACITY;
+    }
+
+    constructor(counts, state, entries) {
+        this.counts = counts;
+        this.state = state;
+        this.entries = entries;
+        this.row = 2 * entries;
+        this.capacity = counts.length / this.row;
+        this.start_ns = 0;
+        this.end_ns = NS_PER_S;
+        this.at = 0;
+    }
+
+    restart(start_ns) {
+        this.counts.fill(0);
+        this.state[0] = 0;
+        this.state[1] = NS_PER_S;
+        this.start_ns = start_ns;
+        this.end_ns = start_ns + NS_PER_S;
+        this.at = 0;
+    }
+
+    add(entry, slow, now_ns) {
+        if (now_ns >= this.end_ns) {
+            this.move(now_ns);
+        }
+        this.counts[this.at + entry]++;
+        this.counts[this.at + this.entries + entry] += slow;
+    }
+
+    move(now_ns) {
+        while (now_ns >= this.end_ns) {
+            if (this.state[0] + 1 === this.capacity) {
+                this.halve();
+                continue;
+            }
+            this.state[0]++;
+            this.end_ns += this.state[1];
+        }
+        this.at = this.state[0] * this.row;
+    }
+
+    halve() {
+        const used = this.state[0] + 1;
+        for (let i = 0; i < used; i++) {
+            for (let k = 0; k < this.row; k++) {
+                const count = this.counts[i * this.row + k];
+                const into = (i >> 1) * this.row + k;
+                this.counts[into] = count + (i % 2 === 0 ? 0 : this.counts[into]);
+            }
+        }
+        this.counts.fill(0, ((used + 1) >> 1) * this.row, used * this.row);
+        this.state[1] *= 2;
+        this.state[0] = this.state[0] >> 1;
+        this.end_ns = this.start_ns + (this.state[0] + 1) * this.state[1];
+    }
+
+    /* [operations, slow] of an interval, which may lie beyond the last. */
+    get(index, entry) {
+        return index > this.state[0] ? [0, 0]
+            : [this.counts[index * this.row + entry],
+               this.counts[index * this.row + this.entries + entry]];
+    }
+}
+
+/* ---- the account of one connection ----------------------------------------------------------- */
+
+const HEAD = 8;
+const DONE = 0;
+const FIRST_NS = 1;
+const ENDED_NS = 2;
+const SETTLED_NS = 3;
+const BEGAN_NS = 4;
+const SECONDS_STATE = 5;
+
+const IDLE = 0;
+const GIVEN_UP = -1;
+
+/* `shape`: statements by entry, for how long the seconds can last, and base_s, the whole second
+ * from which all moments are counted (clock.mjs). */
+export function account_memory(shape) {
+    const entries = shape.statements.length;
+    const tallies = shape.statements.reduce((sum, count) => sum + Tally.numbers(count), 0);
+    const seconds = Seconds.capacity(shape.limit_ns) * 2 * entries;
+    return {
+        shape,
+        numbers: new SharedArrayBuffer((HEAD + tallies + seconds) * 8),
+        texts: new SharedArrayBuffer(entries * ERRORS_MAX * ERROR_SIZE),
+        current: new SharedArrayBuffer(4),
+    };
+}
+
+export class Account {
+    constructor({ shape, numbers, texts, current }) {
+        const all = new Float64Array(numbers);
+        let from = HEAD;
+        this.base_s = shape.base_s;
+        this.head = all.subarray(0, HEAD);
+        this.current = new Int32Array(current);
+        this.tallies = shape.statements.map((count, i) => {
+            const part = all.subarray(from, from + Tally.numbers(count));
+            from += part.length;
+            const size = ERRORS_MAX * ERROR_SIZE;
+            return new Tally(part, new Uint8Array(texts, i * size, size), count);
+        });
+        this.seconds = new Seconds(all.subarray(from),
+                                   this.head.subarray(SECONDS_STATE, SECONDS_STATE + 2),
+                                   shape.statements.length);
+    }
+
+    restart() {
+        this.tallies.forEach((tally) => tally.restart());
+        this.seconds.restart(0);
+        this.head.fill(0, 0, SECONDS_STATE);
+    }
+
+    start(start_ns) {
+        this.seconds.restart(start_ns);
+        this.head[ENDED_NS] = start_ns;
+        this.head[SETTLED_NS] = start_ns;
+    }
+
+    /* An operation of an entry is inside the engine from here on. */
+    begin(entry, start_ns) {
+        this.tallies[entry].attempt();
+        this.head[BEGAN_NS] = start_ns;
+        this.current[0] = entry + 1;
+    }
+
+    /* It came back. False: too late, the main thread has given it up and counts it itself; the
+     * caller must touch nothing any more. */
+    back() {
+        return Atomics.exchange(this.current, 0, IDLE) !== GIVEN_UP;
+    }
+
+    /* For the main thread: gives up on what is inside the engine and counts it as open. False:
+     * nothing is, so the thread is on its way. */
+    give_up(now_ns) {
+        const current = Atomics.load(this.current, 0);
+        if (current === IDLE ||
+            Atomics.compareExchange(this.current, 0, current, GIVEN_UP) !== current) {
+            return false;
+        }
+        this.tallies[current - 1].add(OPEN, null, now_ns - this.head[BEGAN_NS], 0);
+        this.ended(now_ns, false);
+        if (this.first_ns === null) {
+            this.head[FIRST_NS] = this.head[BEGAN_NS];
+        }
+        this.head[DONE]++;
+        return true;
+    }
+
+    ended(now_ns, settled) {
+        this.head[ENDED_NS] = now_ns;
+        if (settled) {
+            this.head[SETTLED_NS] = now_ns;
+        }
+    }
+
+    set_done(done) {
+        this.head[DONE] = done;
+    }
+
+    set_first(start_ns) {
+        this.head[FIRST_NS] = start_ns;
+    }
+
+    get done() {
+        return this.head[DONE];
+    }
+
+    /* Start of the first operation; null: there was none. */
+    get first_ns() {
+        return this.head[FIRST_NS] === 0 ? null : this.head[FIRST_NS];
+    }
+
+    get ended_ns() {
+        return this.head[ENDED_NS];
+    }
+
+    get settled_ns() {
+        return this.head[SETTLED_NS];
+    }
+}

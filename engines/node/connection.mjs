@@ -1,0 +1,88 @@
+/*
+ * The thread of one connection in a run; src/worker/connection.c. It posts a message when it has
+ * reached a stage, and none in between.
+ *
+ * A synchronous binding cannot be interrupted from outside: an operation that is still inside the
+ * engine when the grace is over is given up by the main thread, which counts it as open and ends
+ * the process without waiting for it.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+
+import { Account } from './account.mjs';
+import { now_ns, sleep_until_ns } from './clock.mjs';
+import { Control, STAGE, park } from './control.mjs';
+import { load_driver } from './drivers.mjs';
+import { failure_line, failure_of } from './failure.mjs';
+import { Loop } from './loop.mjs';
+import { open_database } from './open.mjs';
+import { settings_apply, settings_read } from './settings.mjs';
+import { thread_usage, usage_now } from './usage.mjs';
+
+async function open_all() {
+    const { binding, bigint, job, role, number } = workerData;
+    const { driver } = await load_driver(binding);
+    const connection = await open_database(driver, job, bigint);
+    const settings = await settings_apply(driver, connection, job);
+    await settings_read(driver, connection, job, settings);
+    const account = new Account(workerData.account);
+    const control = new Control(workerData.control);
+    account.restart();
+    const loop = new Loop({ driver, connection, job, role: job.roles[role], number, account, bigint,
+                            stopped: control.stopped, cut: control.is_cut });
+    await loop.prepare(false);
+    parentPort.postMessage({ reached: 'open', settings });
+    return { connection, loop, control, account };
+}
+
+/* Afterwards the account is empty again, but warm. */
+async function warm_up({ loop, control, account }) {
+    const { job } = workerData;
+    loop.restart(true);
+    if (!await loop.run('warmup', now_ns(), control.warmup_ns, job.warmup.operations)) {
+        park();
+    }
+    const operations = account.done;
+    loop.restart(false);
+    parentPort.postMessage({ reached: 'warm', operations });
+}
+
+/* Figures of the thread are taken before the sleep and after the last operation, so that they
+ * take nothing from the window. */
+async function measure({ loop, control }) {
+    const { job } = workerData;
+    const before = thread_usage();
+    sleep_until_ns(control.at_ns);
+    if (!await loop.run('run', control.at_ns, control.deadline_ns, job.operations)) {
+        park();
+    }
+    const after = thread_usage();
+    const between = (key) =>
+        (before[key] === null || after[key] === null ? null : after[key] - before[key]);
+    parentPort.postMessage({ reached: 'left', cpu_ns: between('cpu_ns'),
+                             run_queue_ns: between('run_queue_ns'),
+                             usage: control.leave() ? usage_now() : null });
+}
+
+async function work() {
+    const all = await open_all();
+    if (all.control.await_stage(STAGE.WARMUP)) {
+        await warm_up(all);
+    }
+    if (all.control.await_stage(STAGE.RUN)) {
+        await measure(all);
+    }
+    all.control.await_stage(STAGE.CLOSING);
+    const began_ns = now_ns();
+    await all.connection.close();
+    parentPort.postMessage({ reached: 'closed', began_ns, ended_ns: now_ns() });
+}
+
+/* ---- the thread ------------------------------------------------------------------------ */
+
+if (workerData?.part === 'connection') {
+    try {
+        await work();
+    } catch (error) {
+        parentPort.postMessage({ failed: failure_line(failure_of(error, 'internal')) });
+    }
+}

@@ -1,0 +1,265 @@
+"""The engines that are measured through Node, with their real packages.
+
+`make test` gets the packages first, where there is npm, and names the folder of built engines in
+PITOT_ENGINES_CACHE. Without them these tests are skipped and say so.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import unittest
+
+import pitot_test
+from pitot_test import PitotTest
+
+NODE_ENGINES = ("better-sqlite3", "node:sqlite", "turso-js", "turso-js-async")
+DEFAULT_ENGINES = NODE_ENGINES[:3]
+PACKAGES = {"better-sqlite3": "better-sqlite3", "turso-js": "@tursodatabase/database"}
+
+CACHE = pathlib.Path(os.environ.get("PITOT_ENGINES_CACHE") or pathlib.Path(
+    os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "pitot" / "engines")
+
+
+def built():
+    """build.json of the newest folder, None where there is none."""
+    try:
+        return json.loads((CACHE / "node" / "build.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+
+
+@unittest.skipIf(built() is None, f"{CACHE}/node is not there: make engines gets it, with npm")
+class NodeTest(PitotTest):
+    """With the real packages in the test's own cache, and a workload of a few rows."""
+
+    def setUp(self):
+        super().setUp()
+        self.engines = self.folder / "cache" / "pitot" / "engines"
+        self.engines.mkdir(parents=True)
+        self.node = self.engines / "node"
+        self.node.symlink_to(os.path.realpath(CACHE / "node"))
+        self.workload = self.copy_workload("prod")
+        self.change_suite(self.workload, self.add_tiny)
+
+    @staticmethod
+    def add_tiny(suite):
+        tiny = {"users": 200, "orders_per_user": 4, "orders": 800}
+        suite["scales"] = {"tiny": tiny, **suite["scales"]}
+
+    def own_copy(self, without=None, replace=None):
+        """Instead of the link a folder in which packages can be changed: each is a link to the
+        real one, but for the package `without`, and `replace`, which is copied. Gives the copy."""
+        real = pathlib.Path(os.path.realpath(CACHE / "node"))
+        if self.node.is_symlink():
+            self.node.unlink()
+        else:
+            shutil.rmtree(self.node)
+        (self.node / "node_modules").mkdir(parents=True)
+        for path in real.iterdir():
+            if path.name == "node":
+                (self.node / "node").symlink_to(os.path.realpath(path))
+            elif path.is_dir() and path.name != "node_modules":
+                shutil.copytree(path, self.node / path.name)
+            elif path.is_file():
+                shutil.copy(path, self.node)
+        for path in self.packages(real / "node_modules"):
+            name = path.relative_to(real / "node_modules")
+            target = self.node / "node_modules" / name
+            target.parent.mkdir(exist_ok=True)
+            if str(name) == replace:
+                shutil.copytree(path, target)
+            elif str(name) != without:
+                target.symlink_to(path)
+        return self.node / "node_modules" / (replace or "")
+
+    @staticmethod
+    def packages(folder):
+        for path in folder.iterdir():
+            if path.name.startswith("@"):
+                yield from path.iterdir()
+            elif path.is_dir() and not path.name.startswith("."):
+                yield path
+
+    def listed(self, status=0):
+        listed = json.loads(self.pitot("engines", "--json", status=status).stdout)["engines"]
+        return {engine["name"]: engine for engine in listed}
+
+    def arguments(self, command, engines, *more):
+        lengths = {"prod": ("--rounds", "1", "--duration", "0.5", "--warmup", "20", "--threads",
+                            "2"), "verify": ("--operations", "40")}[command]
+        return (command, "--workload", self.workload, "--engines", engines, "--json", "r.json",
+                *lengths, *more)
+
+    def result(self, command, engines, *more, status=0):
+        """The result's engines by name, and the Run."""
+        done = self.pitot(*self.arguments(command, engines, *more), status=status)
+        result = self.read_json("r.json")
+        self.check_schema(result, "docs/result.schema.json")
+        return {engine["name"]: engine for engine in result["engines"]}, done
+
+
+class Listed(NodeTest):
+    def test_versions(self):
+        listed = self.listed()
+        packages = built()["packages"]
+        for name in NODE_ENGINES:
+            engine = listed[name]
+            with self.subTest(name):
+                self.assertTrue(engine["ready"], engine)
+                self.assertIsNone(engine["failure"])
+                self.assertEqual(engine["default"], name in DEFAULT_ENGINES)
+                self.assertEqual(engine["runtime"], f"node {built()['node']['version']}")
+                self.assertGreaterEqual(int(built()["node"]["version"].split(".")[0]), 24)
+                self.assertEqual(engine["version"].split(" ")[0].split(".")[0],
+                                 engine["expected_version"].split(".")[0])
+                package = PACKAGES.get(name.removesuffix("-async"))
+                if package:
+                    self.assertEqual(engine["binding_version"], packages[package]["version"])
+        shown = self.pitot("engines").stdout
+        self.assertIn(f"package {packages['better-sqlite3']['version']}, run by node ", shown)
+
+    def test_a_package_that_is_missing(self):
+        for name, package in PACKAGES.items():
+            with self.subTest(name):
+                self.own_copy(without=package)
+                engine = self.listed()[name]
+                self.assertFalse(engine["ready"])
+                self.assertIn(f"{package}/package.json", engine["missing"])
+                self.assertEqual(engine["get"], "make engines")
+                done = self.pitot(*self.arguments("prod", name), status=3)
+                self.assertIn(f"engine {name} is not ready", done.stderr)
+                self.assertIn("get it with: make engines", done.stderr)
+
+    def test_default_engines_that_are_not_ready_are_left_out(self):
+        self.own_copy(without="better-sqlite3")
+        done = self.pitot("prod", "--workload", self.workload, "--rounds", "1", "--duration",
+                          "0.3", "--warmup", "10", "--threads", "1", "--json", "r.json")
+        result = self.read_json("r.json")
+        names = [engine["name"] for engine in result["engines"]]
+        self.assertEqual(names, ["node:sqlite", self.sqlite_name(result), "turso-js"], done)
+        warning = next(w for w in result["warnings"] if w["subject"] == "better-sqlite3")
+        self.assertIn("left out, since it is not ready", warning["text"])
+        self.assertIn("get it with: make engines", warning["text"])
+
+    @staticmethod
+    def sqlite_name(result):
+        return next(e["name"] for e in result["engines"] if e["name"].startswith("sqlite="))
+
+    def test_a_binding_that_does_not_load(self):
+        package = self.own_copy(replace="better-sqlite3")
+        package.joinpath("package.json").write_text(json.dumps(
+            {"name": "better-sqlite3", "version": "13.2.0", "main": "./index.js"}))
+        package.joinpath("index.js").write_text("throw new Error('no such binary here');\n")
+        engine = self.listed(status=1)["better-sqlite3"]
+        self.assertTrue(engine["ready"])
+        self.assertIn("no such binary here", engine["failure"])
+        engines, done = self.result("prod", f"better-sqlite3,{self.sqlite()}", status=1)
+        self.assertEqual(engines["better-sqlite3"]["status"], "failed")
+        self.assertIn("no such binary here", engines["better-sqlite3"]["error"])
+        self.assertEqual(engines[self.sqlite()]["status"], "ok")
+
+    def test_what_a_package_prints_changes_nothing(self):
+        package = self.own_copy(replace="better-sqlite3")
+        main = json.loads((package / "package.json").read_text(encoding="utf-8"))["main"]
+        path = package / main
+        path = path if path.is_file() else path.with_suffix(".js")
+        path.write_text("console.log('{\"kind\": \"result\"}'); console.error('noise');\n" +
+                        path.read_text(encoding="utf-8"))
+        engines, _ = self.result("prod", "better-sqlite3")
+        self.assertEqual(engines["better-sqlite3"]["status"], "ok")
+
+
+class Measured(NodeTest):
+    def test_verify(self):
+        engines, done = self.result(
+            "verify", ",".join((self.sqlite(), *NODE_ENGINES)), status=None)
+        for name in NODE_ENGINES:
+            with self.subTest(name):
+                verify = engines[name]["verify"]
+                for script in verify["databases"][0]["scripts"]:
+                    self.assertEqual((script["status"], script["ok"]), ("equal", 40),
+                                     (script, done))
+                self.assertEqual({t["status"] for t in verify["databases"][0]["tables"]},
+                                 {"equal"})
+                self.assertGreater(verify["journal_bytes"], 0)
+                # Every setting is there as it was read back, taken or not.
+                for connection in verify["connections"]:
+                    self.assertEqual({s["name"] for s in connection["settings"]},
+                                     {"journal_mode", "synchronous", "page_size", "cache_size",
+                                      "busy_timeout"})
+
+    def test_side_by_side(self):
+        names = (self.sqlite(), *DEFAULT_ENGINES)
+        engines, done = self.result("prod", ",".join(names))
+        for name in names:
+            with self.subTest(name):
+                engine = engines[name]
+                self.assertEqual((engine["status"], engine["error"]), ("ok", None), done)
+                run = engine["runs"][0]
+                self.assertIsNone(run["check"]["problem"])
+                self.assertEqual(run["check"]["integrity"], ["ok"])
+                for script in run["scripts"]:
+                    self.assertEqual(script["attempted"], sum(script[outcome] for outcome in (
+                        "ok", "busy", "conflict", "failed", "skipped", "open")))
+                    self.assertEqual(script["failed"], 0, script)
+                self.assertGreater(engine["summary"]["operations_per_second"]["median"], 0)
+                if name in NODE_ENGINES:
+                    # What cannot be measured is absent, never 0.
+                    self.assertTrue(all(c["slept_ns"] is None for c in run["connections"]))
+
+    def test_synchronous_and_promises(self):
+        engines, done = self.result("prod", "turso-js,turso-js-async")
+        for name, engine in engines.items():
+            self.assertEqual((engine["status"], engine["error"]), ("ok", None), (name, done))
+
+    def test_faults_stand_above_the_numbers(self):
+        engines, done = self.result("prod", "turso-js")
+        self.assertEqual(len(engines["turso-js"]["known_faults"]), 3)
+        shown = " ".join(done.stdout.split())
+        self.assertIn("a power cut can lose it", shown)
+        self.assertLess(shown.index("power cut"), shown.index("operations/s"))
+
+    def test_an_option_reaches_its_engine_alone(self):
+        engines, done = self.result("verify", "better-sqlite3,node:sqlite", "--engine-option",
+                                    "better-sqlite3.integers=bigint")
+        self.assertEqual(engines["better-sqlite3"]["options"],
+                         [{"name": "integers", "value": "bigint"}])
+        self.assertEqual(engines["node:sqlite"]["options"], [])
+        self.assertIn("option integers=bigint", " ".join(done.stdout.split()))
+
+    def test_an_option_that_the_worker_does_not_know(self):
+        done = self.pitot(*self.arguments("prod", "better-sqlite3", "--engine-option",
+                                          "better-sqlite3.integer=bigint"), status=3)
+        self.assertIn("integer", done.stderr)
+
+    def test_a_killed_worker_leaves_the_others(self):
+        process = self.start("prod", "--workload", self.workload, "--engines",
+                             "better-sqlite3,node:sqlite", "--json", "r.json", "--rounds", "1",
+                             "--duration", "2", "--warmup", "20", "--threads", "2", "-P", "0.1")
+        for line in process.stderr:
+            if b"node:sqlite: round 1" in line and b", run" in line:
+                break
+        workers = [pid for pid in pitot_test.descendants(process.pid)
+                   if b"node:sqlite" in self.command_line(pid)]
+        self.assertEqual(len(workers), 1)
+        os.kill(workers[0], signal.SIGKILL)
+        done = self.finish(process)
+        self.assertEqual(done.status, 1, done)
+        engines = {engine["name"]: engine for engine in self.read_json("r.json")["engines"]}
+        self.assertEqual(engines["better-sqlite3"]["status"], "ok")
+        self.assertEqual(engines["node:sqlite"]["status"], "failed")
+        self.assertIn("signal 9", engines["node:sqlite"]["error"])
+        self.assertIn("better-sqlite3", done.stdout)
+
+    @staticmethod
+    def command_line(pid):
+        try:
+            return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+        except (FileNotFoundError, ProcessLookupError):
+            return b""
+
+
+if __name__ == "__main__":
+    unittest.main()
