@@ -21,9 +21,16 @@ static int try_folder(const char *file, const char *path, struct error *error)
                    : slash == path ? result_text("/")
                                    : result_text("%.*s", (int)(slash - path), path);
     char *probe = result_text("%s.try.XXXXXX", path);
+    char *written = result_text("%s.tmp.%d", path, 4194304);
     int code = 0;
-    if (folder == NULL || probe == NULL) {
+    if (folder == NULL || probe == NULL || written == NULL) {
         code = error_set(error, ERROR_MEMORY, "out of memory for --json");
+        goto out;
+    }
+    /* The file is written under its name with ".tmp." and a process number behind it. */
+    struct stat status;
+    if (lstat(written, &status) != 0 && errno == ENAMETOOLONG) {
+        code = error_errno(error, errno, "--json %s: cannot be written", file);
         goto out;
     }
     int fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
@@ -43,6 +50,7 @@ static int try_folder(const char *file, const char *path, struct error *error)
 out:
     free(folder);
     free(probe);
+    free(written);
     return code;
 }
 

@@ -181,7 +181,7 @@ static int rounds(struct measurement *m, struct error *error)
     return status;
 }
 
-static void judge(struct measurement *m)
+static int judge(struct measurement *m, struct error *error)
 {
     for (size_t i = 0; i < m->result->engines.count; i++) {
         struct result_engine *engine = &m->result->engines.items[i];
@@ -195,8 +195,12 @@ static void judge(struct measurement *m)
         if (!failed && !(differs && whole)) {
             free(engine->status);
             engine->status = strdup(whole ? "ok" : "partial");
+            if (engine->status == NULL) {
+                return error_set(error, ERROR_MEMORY, "out of memory for the result");
+            }
         }
     }
+    return 0;
 }
 
 static int sequence(struct measurement *m, struct error *error)
@@ -271,10 +275,9 @@ int measure(const struct plan *plan, const struct progress *progress, struct res
         return status;
     }
     status = sequence(&m, error);
-    judge(&m);
     result->partial = status != 0;
     struct error late = ERROR_INIT;
-    if (measurement_warn(&m, &late) != 0 && status == 0) {
+    if ((judge(&m, &late) != 0 || measurement_warn(&m, &late) != 0) && status == 0) {
         status = error_set(error, late.code, "%s", late.message);
     }
     measurement_end(&m);

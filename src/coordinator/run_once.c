@@ -400,6 +400,9 @@ int measurement_run(struct measurement *m, size_t index, uint64_t round, uint64_
         run->status = strdup("failed");
         run->error = strdup(error->message);
     }
+    if (run->status == NULL && status == 0) {
+        status = error_set(error, ERROR_MEMORY, "out of memory for the result");
+    }
     if (state.out_of_memory && status == 0) {
         status = error_set(error, ERROR_MEMORY, "out of memory for the sizes of each second");
     }

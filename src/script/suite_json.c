@@ -129,7 +129,9 @@ static int read_scale(const struct fields *fields, const json_t *object, const c
                                         &scale->variable_count);
     }
     json_t *variables = json_copy((json_t *)object);
-    if (variables == NULL) {
+    /* Out of memory, json_copy leaves keys out without a word. */
+    if (json_object_size(variables) != json_object_size(object)) {
+        json_decref(variables);
         return field_no_memory(fields);
     }
     json_object_del(variables, "bytes");
