@@ -203,8 +203,9 @@ class Prod(BrokenTest):
         self.assertIsNone(run["check"]["problem"])
 
     def test_one_stall_is_in_the_tail(self):
-        stalling = self.broken("stall-200")
-        rows, _ = self.prod(stalling)
+        # Late enough to lie behind the settings, and with no warm-up that it could fall into.
+        stalling = self.broken("stall-1000")
+        rows, _ = self.prod(stalling, warmup="0")
         scripts = rows[stalling]["runs"][0]["scripts"]
         stalled = [s for s in scripts if s["latency"]["count"] and s["latency"]["max"] >= 500_000_000]
         self.assertGreaterEqual(len(stalled), 1)
