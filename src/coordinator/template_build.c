@@ -157,8 +157,7 @@ static int build(void *context, const char *path, struct template_built *built, 
     if (status == 0) {
         status = load(m, &choice, path, built, error);
     }
-    free(choice.name);
-    free(choice.library);
+    engine_choice_release(&choice);
     if (status != 0) {
         error_prefix(error, "the template could not be built");
     }

@@ -48,11 +48,6 @@ void result_engine_init(struct result_engine *engine)
     shape_init(&shape_engine, engine);
 }
 
-void result_summary_init(struct result_summary *summary)
-{
-    shape_init(&shape_summary, summary);
-}
-
 void result_difference_init(struct result_difference *difference)
 {
     shape_init(&shape_difference, difference);

@@ -364,13 +364,12 @@ struct result {
 struct result *result_new(void);
 void result_free(struct result *result);
 
-/* Sets a run, engine or summary to its empty state (inside a zeroed array). */
+/* Sets a run or engine to its empty state (inside a zeroed array). */
 void result_run_init(struct result_run *run);
 /* Takes back what a worker said of a run when it cannot be believed, down to half-read entries;
  * round, position, log and dirty_bytes, which are the coordinator's, stay. */
 void result_run_forget(struct result_run *run);
 void result_engine_init(struct result_engine *engine);
-void result_summary_init(struct result_summary *summary);
 void result_difference_init(struct result_difference *difference);
 /* Frees what a summary owns and leaves it in its empty state. */
 void result_summary_release(struct result_summary *summary);
