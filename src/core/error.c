@@ -4,9 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Cuts a text that vsnprintf has filled to its last byte back to a whole UTF-8
- * character: a lead byte whose followers did not fit goes with them. */
-static void cut_at_character(char *text, size_t length)
+void error_cut(char *text, size_t length)
 {
     size_t start = length;
     while (start > 0 && length - start < 4 && ((unsigned char)text[start - 1] & 0xC0) == 0x80) {
@@ -32,7 +30,7 @@ static void format_into(char out[ERROR_MESSAGE_SIZE], const char *format, va_lis
         /* Only a broken conversion does this; the format itself still says most. */
         snprintf(out, ERROR_MESSAGE_SIZE, "%s", format);
     } else if (length >= ERROR_MESSAGE_SIZE) {
-        cut_at_character(out, ERROR_MESSAGE_SIZE - 1);
+        error_cut(out, ERROR_MESSAGE_SIZE - 1);
     }
 }
 
@@ -43,7 +41,7 @@ static void join_into(struct error *error, const char *first, const char *separa
     char joined[ERROR_MESSAGE_SIZE];
     int length = snprintf(joined, sizeof joined, "%s%s%s", first, separator, second);
     if (length >= ERROR_MESSAGE_SIZE) {
-        cut_at_character(joined, ERROR_MESSAGE_SIZE - 1);
+        error_cut(joined, ERROR_MESSAGE_SIZE - 1);
     }
     memcpy(error->message, joined, sizeof joined);
 }

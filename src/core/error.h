@@ -14,6 +14,7 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /* X(NAME, number, what it means) */
 #define ERROR_CODES(X)                                                                             \
@@ -63,6 +64,10 @@ int error_errno(struct error *error, int errno_value, const char *format, ...)
 /* Puts "<text>: " before the message of a set error; does nothing otherwise. */
 void error_prefix(struct error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Cuts a text of `length` bytes that was cut anywhere back to a whole UTF-8 character: a lead byte
+ * whose followers did not fit goes with them. */
+void error_cut(char *text, size_t length);
 
 /* Empties the struct so that it can be used again. */
 void error_clear(struct error *error);

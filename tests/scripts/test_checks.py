@@ -39,6 +39,7 @@ class IncludesTest(CheckTest):
         super().setUp()
         for layer in ("core", "base", "result", "report", "engine", "coordinator", "worker"):
             self.write(f"src/{layer}/thing.h", "")
+        self.write("lib/thing.h", "")
 
     def one(self, name, text):
         """The only breach that a file makes, or None."""
@@ -60,6 +61,13 @@ class IncludesTest(CheckTest):
             ("src/cli/a.c", "coordinator/thing.h", True),
             ("src/cli/main/main.c", "worker/thing.h", False),
             ("src/worker/main/main.c", "engine/thing.h", True),
+            ("lib/a.c", "lib/thing.h", True),
+            ("lib/a.c", "core/thing.h", True),
+            ("lib/a.c", "base/thing.h", False),
+            ("src/core/a.c", "lib/thing.h", False),
+            ("src/cli/a.c", "lib/thing.h", False),
+            ("src/numbers/a.c", "result/thing.h", True),
+            ("src/numbers/a.c", "lib/thing.h", False),
         )
         for name, header, allowed in table:
             with self.subTest(name=name, header=header):
@@ -78,6 +86,12 @@ class IncludesTest(CheckTest):
         self.assertIn("<sqlite3.h>", self.one("src/engine/a.c", "#include <sqlite3.h>\n"))
         self.assertIn("<err.h>", self.one("src/engine/a.c", "#include <err.h>\n"))
         self.assertIsNone(self.one("src/engine/a.c", "#include <stdio.h>\n"))
+
+    def test_the_library_is_used_by_its_public_header(self):
+        self.assertIn("<pitot.h>", self.one("src/cli/a.c", "#include <pitot.h>\n"))
+        for name in ("src/numbers/a.c", "lib/a.c"):
+            self.assertIsNone(self.one(name, "#include <pitot.h>\n#include <sqlite3.h>\n"))
+        self.assertIn("stands alone", self.one("include/a.h", '#include "core/thing.h"\n'))
 
     def test_only_the_command_line_prints_and_exits(self):
         table = (

@@ -109,7 +109,8 @@ class SetupTest(unittest.TestCase):
         self.assertEqual(
             done.stderr.splitlines()[-1],
             "apt-get update && apt-get install -y --no-install-recommends "
-            "gcc libc6-dev cmake ninja-build pkg-config libjansson-dev",
+            "gcc libc6-dev cmake ninja-build pkg-config libjansson-dev "
+            "libsqlite3-dev",
         )
 
     def test_sudo_without_a_password_is_used(self):
