@@ -15,9 +15,9 @@
  *
  * A failure leaves the transaction for the caller to roll back. SQLite may have ended
  * it already (some statements run OR ROLLBACK): ask sqlite3_get_autocommit() first.
- * Errors: ERROR_INVALID for rows that the table refuses (the row is named by its key,
- * or by its place when it has none), ERROR_MEMORY, ERROR_FULL, ERROR_BUSY, ERROR_IO,
- * ERROR_UNAVAILABLE, and ERROR_ENGINE for anything else that SQLite reports.
+ * Errors are PITOT_ERROR_…: DUPLICATE (a key was staged twice), SLICE (a key that another slice
+ * owns), CONSTRAINT and TYPE for rows that the table refuses (the row is named by its key, or by
+ * its place when it has none), and what failure_sqlite() makes of SQLite's own.
  */
 #ifndef PITOT_LIB_APPLY_H
 #define PITOT_LIB_APPLY_H
@@ -27,21 +27,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/error.h"
+#include "lib/error.h"
 #include "lib/stage.h"
 #include "lib/table.h"
 
-/* What a pass did to the rows that the source owns. inserted + updated + unchanged are
- * the rows staged; deleted + updated + unchanged the rows that were there before. A
- * replace deletes and inserts all: updated and unchanged are 0. Rows of a table with
- * triggers are counted as the source's own statements touch them. */
-struct apply_counts {
-    uint64_t inserted;
-    uint64_t updated;
-    uint64_t deleted;
-    uint64_t unchanged;
-};
-
+/*
+ * The counts (struct pitot_counts) say what a pass did to the rows that the source owns.
+ * inserted + updated + unchanged are the rows staged; deleted + updated + unchanged the rows that
+ * were there before. A replace deletes and inserts all: updated and unchanged are 0. Rows of a
+ * table with triggers are counted as the source's own statements touch them.
+ */
 struct apply;
 
 /*
@@ -50,26 +45,26 @@ struct apply;
  * finds what has changed without reading the table. *OUT is set only on 0.
  */
 int apply_new(struct apply **out, sqlite3 *db, const struct table *table,
-              const struct pitot_value *slice, bool remember, struct error *error);
+              const struct pitot_value *slice, bool remember, struct pitot_error *error);
 void apply_free(struct apply *apply); /* NULL is allowed */
 
-/* Does all that needs no lock. Must be called outside a transaction. ERROR_INVALID:
- * two staged rows with one key. */
-int apply_prepare(struct apply *apply, struct stage *stage, struct error *error);
+/* Does all that needs no lock. Must be called outside a transaction. DUPLICATE: two staged
+ * rows with one key. */
+int apply_prepare(struct apply *apply, struct stage *stage, struct pitot_error *error);
 
 /* Inside a write transaction, after apply_prepare with the same stage. *COUNTS is
  * written on 0 only. */
-int apply_replace(struct apply *apply, struct stage *stage, struct apply_counts *counts,
-                  struct error *error);
+int apply_replace(struct apply *apply, struct stage *stage, struct pitot_counts *counts,
+                  struct pitot_error *error);
 
 /* As apply_replace. TRUSTED: nobody but this struct apply has written to the table since
  * the last apply_end(…, true); only then what is remembered is believed, otherwise
  * the table is read. */
-int apply_merge(struct apply *apply, struct stage *stage, bool trusted, struct apply_counts *counts,
-                struct error *error);
+int apply_merge(struct apply *apply, struct stage *stage, bool trusted, struct pitot_counts *counts,
+                struct pitot_error *error);
 
-/* Whether COMMIT would fail on foreign keys (ERROR_INVALID). Inside the transaction. */
-int apply_check(sqlite3 *db, struct error *error);
+/* Whether COMMIT would fail on foreign keys (CONSTRAINT). Inside the transaction. */
+int apply_check(sqlite3 *db, struct pitot_error *error);
 
 /* After COMMIT (COMMITTED) or ROLLBACK. Lets go of what apply_prepare made. */
 void apply_end(struct apply *apply, bool committed);
@@ -77,7 +72,12 @@ void apply_end(struct apply *apply, bool committed);
 /* Forgets what is remembered: the next merge reads the table. */
 void apply_forget(struct apply *apply);
 
-/* Bytes kept between passes. */
+/* Bytes kept between passes, and for how many rows. */
 size_t apply_memory(const struct apply *apply);
+uint64_t apply_rows_kept(const struct apply *apply);
+
+/* Whether both own some row: the same table, and one of them whole or both the same slice by the
+ * column's affinity and collation. */
+bool apply_overlaps(const struct apply *one, const struct apply *other);
 
 #endif

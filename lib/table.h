@@ -9,29 +9,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/error.h"
-#include "lib/value.h"
-
-enum table_mode {
-    TABLE_REPLACE, /* a pass deletes what the source owns and inserts the staged rows */
-    TABLE_MERGE    /* a pass writes what differs, row by row, found by primary key */
-};
+#include "lib/error.h"
 
 struct table;
 
 /*
  * Reads table NAME of the main database of DB. SLICE_COLUMN names the column whose
  * value makes a slice, NULL when the whole table is owned. Refuses with the reason
- * (ERROR_INVALID): no such table, a view, a virtual table or one of SQLite's own; a
+ * (PITOT_ERROR_SCHEMA): no such table, a view, a virtual table or one of SQLite's own; a
  * database that is not UTF-8; a slice column that leads no index; replace of a table
  * that another one references with an ON DELETE action; merge without a primary key,
  * or with one whose collation SQLite does not bring along.
- * Other errors: ERROR_MEMORY and what SQLite reports. Returns 0 or the code; *OUT is
+ * Other errors: MEMORY and what SQLite reports. Returns 0 or the code; *OUT is
  * set only on 0 and is the caller's, to be freed with table_free(). Needs no
  * transaction; the thread that uses DB.
  */
 int table_read(struct table **out, sqlite3 *db, const char *name, const char *slice_column,
-               enum table_mode mode, struct error *error);
+               enum pitot_mode mode, struct pitot_error *error);
 void table_free(struct table *table); /* NULL is allowed */
 
 const char *table_name(const struct table *table);
