@@ -377,3 +377,12 @@ char *file_join(const char *folder, const char *name)
     char *path = NULL;
     return asprintf(&path, "%s%s%s", folder, separator, name) < 0 ? NULL : path;
 }
+
+char *file_plain_name(const char *path)
+{
+    char *name = NULL;
+    if (path[0] == '/') {
+        return strdup(path);
+    }
+    return asprintf(&name, "./%s", path) < 0 ? NULL : name;
+}

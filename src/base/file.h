@@ -30,5 +30,8 @@ int file_remove(const char *path, struct error *error);
 int file_copy(const char *from, const char *to, bool (*cancelled)(void), struct error *error);
 /* folder/name as a new string (free()); NULL: no memory. */
 char *file_join(const char *folder, const char *name);
+/* A name that an engine takes for exactly this file: a relative path could be ":memory:" or a
+ * "file:" URI to it. A new string; NULL: no memory. */
+char *file_plain_name(const char *path);
 
 #endif

@@ -2,6 +2,8 @@
  * C ABI. Statements are in sqlite_statement.c, settings in sqlite_setting.c. */
 #include "engine/sqlite_connection.h"
 
+#include "base/file.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,20 +103,9 @@ static int check_threads(struct engine_connection *connection, struct error *err
                          "%s was built with THREADSAFE=0 and cannot serve more than one "
                          "connection: run it with --threads 1, or name a library built with "
                          "THREADSAFE=1 or 2",
-                         engine->file);
+                         engine->library.file);
     }
     return 0;
-}
-
-/* The name that makes SQLite open exactly that file: a relative name could be
- * ":memory:", or a "file:" URI where the library parses those always. */
-static char *file_name(const char *path)
-{
-    char *name = NULL;
-    if (path[0] == '/') {
-        return strdup(path);
-    }
-    return asprintf(&name, "./%s", path) < 0 ? NULL : name;
 }
 
 static int sqlite_open(struct engine *engine, const char *path, uint32_t busy_timeout_ms,
@@ -125,7 +116,7 @@ static int sqlite_open(struct engine *engine, const char *path, uint32_t busy_ti
         return error_set(error, ERROR_INVALID, "the path of the database is empty");
     }
     int rc = 0;
-    char *name = file_name(path);
+    char *name = file_plain_name(path);
     struct engine_connection *connection = calloc(1, sizeof *connection);
     if (name == NULL || connection == NULL) {
         rc = error_set(error, ERROR_MEMORY, "out of memory while %s was opened", path);

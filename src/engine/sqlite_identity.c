@@ -2,8 +2,6 @@
  * must know before they believe a number. */
 #include "engine/sqlite_library.h"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,71 +11,6 @@ bool sqlite_has_wal_reset_bug(int version_number)
 {
     return version_number >= 3007000 && version_number <= 3051002 && version_number != 3044006 &&
            version_number != 3050007;
-}
-
-/* Dynamic section of the loaded file that holds an address. */
-static const struct link_map *map_of(const void *address)
-{
-    Dl_info info;
-    void *map = NULL;
-    return dladdr1(address, &info, &map, RTLD_DL_LINKMAP) != 0 ? map : NULL;
-}
-
-/* Addresses in a dynamic section are relocated by glibc and not by musl. */
-static const void *dynamic_address(const struct link_map *map, const ElfW(Dyn) * entry)
-{
-    uintptr_t value = (uintptr_t)entry->d_un.d_ptr;
-    uintptr_t base = (uintptr_t)map->l_addr;
-    return (const void *)(value < base ? value + base : value); // NOLINT: an address by its nature
-}
-
-const char *sqlite_sync_call(const void *function)
-{
-    const struct link_map *map = map_of(function);
-    if (map == NULL || map->l_ld == NULL) {
-        return NULL;
-    }
-    const ElfW(Sym) *symbols = NULL;
-    const char *strings = NULL;
-    const uint32_t *hash = NULL;
-    const uint32_t *gnu_hash = NULL;
-    for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
-        switch (entry->d_tag) {
-        case DT_SYMTAB:
-            symbols = dynamic_address(map, entry);
-            break;
-        case DT_STRTAB:
-            strings = dynamic_address(map, entry);
-            break;
-        case DT_HASH:
-            hash = dynamic_address(map, entry);
-            break;
-        case DT_GNU_HASH:
-            gnu_hash = dynamic_address(map, entry);
-            break;
-        default:
-            break;
-        }
-    }
-    if (symbols == NULL || strings == NULL || (hash == NULL && gnu_hash == NULL)) {
-        return NULL;
-    }
-    /* Imports stand before the first symbol of the GNU hash table; the second word
-     * of either table says how many symbols there are to look at. */
-    uint32_t count = gnu_hash != NULL ? gnu_hash[1] : hash[1];
-    bool calls_fsync = false;
-    bool calls_fdatasync = false;
-    for (uint32_t i = 1; i < count; i++) {
-        if (symbols[i].st_shndx == SHN_UNDEF) {
-            const char *name = strings + symbols[i].st_name;
-            calls_fsync |= strcmp(name, "fsync") == 0;
-            calls_fdatasync |= strcmp(name, "fdatasync") == 0;
-        }
-    }
-    if (calls_fsync == calls_fdatasync) {
-        return NULL;
-    }
-    return calls_fsync ? "fsync" : "fdatasync";
 }
 
 static int no_memory(const char *named, struct error *error)
@@ -178,8 +111,9 @@ static void warn(struct engine *engine, int *rc, const char *format, ...)
 static int find_warnings(struct engine *engine, const char *named, struct error *error)
 {
     int rc = 0;
-    if (strcmp(engine->file, named) != 0) {
-        warn(engine, &rc, "%s forwards to %s: that library is measured", named, engine->file);
+    if (strcmp(engine->library.file, named) != 0) {
+        warn(engine, &rc, "%s forwards to %s: that library is measured", named,
+             engine->library.file);
     }
     if (sqlite_has_wal_reset_bug(engine->api.libversion_number())) {
         warn(engine, &rc,
@@ -198,8 +132,9 @@ static int find_warnings(struct engine *engine, const char *named, struct error 
     return rc != 0 ? no_memory(named, error) : 0;
 }
 
-int sqlite_identify(struct engine *engine, const char *named, struct error *error)
+int sqlite_identify(struct engine *engine, struct error *error)
 {
+    const char *named = engine->library.named;
     const struct sqlite_api *api = &engine->api;
     struct engine_identity *identity = &engine->identity;
     int rc = find_options(engine, named, error);
@@ -210,8 +145,8 @@ int sqlite_identify(struct engine *engine, const char *named, struct error *erro
     memcpy(&function, &api->step, sizeof function);
     identity->version = api->libversion();
     identity->source_id = api->sourceid != NULL ? api->sourceid() : NULL;
-    identity->library = engine->file;
-    identity->sync_call = sqlite_sync_call(function);
+    identity->library = engine->library.file;
+    identity->sync_call = library_sync_call(function);
     identity->compile_options = (const char *const *)engine->compile_options;
     identity->compile_option_count = engine->compile_option_count;
     identity->warnings = (const char *const *)engine->warnings;

@@ -9,7 +9,7 @@
 #ifndef PITOT_ENGINE_SQLITE_LIBRARY_H
 #define PITOT_ENGINE_SQLITE_LIBRARY_H
 
-#include "engine/engine.h"
+#include "engine/library.h"
 
 #include <stdatomic.h>
 
@@ -103,9 +103,8 @@ struct sqlite_api {
 struct engine {
     struct sqlite_api api;
     atomic_uint connections; /* open now; more than one needs a library with THREADSAFE not 0 */
-    void *handle;            /* of dlopen */
-    char *file;              /* where the functions lie */
-    char **compile_options;  /* owned, as are their texts */
+    struct library library;
+    char **compile_options; /* owned, as are their texts */
     size_t compile_option_count;
     char *warnings[4];               /* owned */
     struct engine_identity identity; /* points into the above and the library */
@@ -117,18 +116,11 @@ int sqlite_load(const struct engine_config *config, struct engine **out,
 void sqlite_unload(struct engine *engine);
 
 /* Fills engine->identity once the functions are known: version, source id, compile
- * options, sync call and warnings; `named` is the real path of the file that was
- * asked for. A library without thread safety is refused for several connections. */
-int sqlite_identify(struct engine *engine, const char *named, struct error *error);
+ * options, sync call and warnings. */
+int sqlite_identify(struct engine *engine, struct error *error);
 
 /* True for versions (as sqlite3_libversion_number) in which a checkpoint beside a
  * commit can corrupt a WAL database: 3.7.0 to 3.51.2 but 3.44.6 and 3.50.7. */
 bool sqlite_has_wal_reset_bug(int version_number);
-
-/* Which call the library imports to make files durable: "fdatasync", "fsync", or
- * NULL when it imports both or none. SQLite calls fdatasync exactly when it was
- * built to, but no compile option shows that; the dynamic symbols of the loaded
- * file do. `function` is an address inside it. */
-const char *sqlite_sync_call(const void *function);
 
 #endif

@@ -1,113 +1,21 @@
 /* Settings of the sqlite driver: PRAGMAs by name, safe against text in a value. */
 #include "engine/sqlite_connection.h"
 
-#include "base/buffer.h"
 #include "core/clock.h"
+#include "engine/pragma.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_word(const char *text)
-{
-    if (!is_letter(*text)) {
-        return false;
-    }
-    while (is_letter(*text) || is_digit(*text)) {
-        text++;
-    }
-    return *text == '\0';
-}
-
-/* [+-] digits [. digits] */
-static bool is_number(const char *text)
-{
-    text += *text == '-' || *text == '+';
-    if (!is_digit(*text)) {
-        return false;
-    }
-    while (is_digit(*text)) {
-        text++;
-    }
-    if (*text == '.') {
-        text++;
-        while (is_digit(*text)) {
-            text++;
-        }
-    }
-    return *text == '\0';
-}
-
-/* 'text' with every quote inside doubled: SQL as it stands. */
-static bool is_quoted(const char *text)
-{
-    size_t length = strlen(text);
-    if (length < 2 || text[0] != '\'' || text[length - 1] != '\'') {
-        return false;
-    }
-    for (size_t i = 1; i < length - 1; i++) {
-        if (text[i] == '\'') {
-            if (i + 1 >= length - 1 || text[i + 1] != '\'') {
-                return false;
-            }
-            i++;
-        }
-    }
-    return true;
-}
-
-static void append_value(struct buffer *sql, const char *value)
-{
-    if (is_number(value) || is_word(value) || is_quoted(value)) {
-        buffer_puts(sql, value);
-        return;
-    }
-    buffer_putc(sql, '\'');
-    for (; *value != '\0'; value++) {
-        buffer_putc(sql, *value);
-        if (*value == '\'') {
-            buffer_putc(sql, '\'');
-        }
-    }
-    buffer_putc(sql, '\'');
-}
-
-static int check_name(const char *name, struct error *error)
-{
-    if (is_word(name)) {
-        return 0;
-    }
-    return error_set(error, ERROR_INVALID,
-                     "'%s' is no name of a setting: letters, digits and _ were expected", name);
-}
-
 static int set_timeout(struct engine_connection *connection, const char *value, struct error *error)
 {
-    char *end;
-    errno = 0;
-    long long timeout = strtoll(value, &end, 10);
-    if (errno != 0 || end == value || *end != '\0' || timeout < 0 || timeout > INT32_MAX) {
-        return error_set(error, ERROR_INVALID,
-                         "busy_timeout '%s': a number of milliseconds from 0 to %d was expected",
-                         value, INT32_MAX);
+    uint32_t timeout_ms;
+    int rc = pragma_milliseconds("busy_timeout", value, &timeout_ms, error);
+    if (rc == 0 && sqlite_set_busy_timeout(connection, timeout_ms) != SQLITE_OK) {
+        rc = error_set(error, ERROR_ENGINE, "busy_timeout=%s: %s", value,
+                       connection->api->errmsg(connection->db));
     }
-    if (sqlite_set_busy_timeout(connection, (uint32_t)timeout) != SQLITE_OK) {
-        return error_set(error, ERROR_ENGINE, "busy_timeout=%s: %s", value,
-                         connection->api->errmsg(connection->db));
-    }
-    return 0;
+    return rc;
 }
 
 enum { SWITCH_PATIENCE_MS = 5000 };
@@ -128,7 +36,7 @@ static enum engine_status exec_patiently(struct engine_connection *connection, c
         int primary = connection->code & 0xff;
         bool locked =
             status == ENGINE_BUSY || (status == ENGINE_FAILED && primary == SQLITE_LOCKED);
-        uint32_t delay = sqlite_wait_delay(count, patience_ms);
+        uint32_t delay = lock_wait_delay(count, patience_ms);
         if (!locked || delay == 0 || clock_now_ns() >= end || sqlite_interrupted(connection)) {
             return status;
         }
@@ -139,7 +47,7 @@ static enum engine_status exec_patiently(struct engine_connection *connection, c
 int sqlite_setting_set(struct engine_connection *connection, const char *name, const char *value,
                        struct error *error)
 {
-    int rc = check_name(name, error);
+    int rc = pragma_check_name(name, error);
     if (rc != 0) {
         return rc;
     }
@@ -148,8 +56,7 @@ int sqlite_setting_set(struct engine_connection *connection, const char *name, c
     }
     struct buffer sql;
     buffer_init(&sql);
-    buffer_printf(&sql, "PRAGMA %s=", name);
-    append_value(&sql, value);
+    pragma_put(&sql, name, value);
     if (sql.failed) {
         rc = error_set(error, ERROR_MEMORY, "out of memory while %s was set", name);
         goto out;
@@ -187,12 +94,7 @@ static int read_pragma(struct engine_connection *connection, const char *name, c
     }
     if (code == SQLITE_ROW) {
         const char *got = (const char *)api->column_text(stmt, 0);
-        if (got != NULL && strlen(got) >= size) {
-            rc = error_set(error, ERROR_ENGINE, "%s is longer than %zu bytes", name, size - 1);
-        } else if (got != NULL) {
-            memcpy(out, got, strlen(got) + 1);
-            rc = 0;
-        }
+        rc = got != NULL ? pragma_copy(name, got, strlen(got), out, size, error) : 1;
     } else if (code != SQLITE_DONE && code != SQLITE_OK) {
         sqlite_failed(connection, code, NULL);
         rc = error_set(error, ERROR_ENGINE, "%s could not be read: %s (code %d)", name,
@@ -207,17 +109,13 @@ out:
 int sqlite_setting_get(struct engine_connection *connection, const char *name, char *out,
                        size_t size, struct error *error)
 {
-    int rc = check_name(name, error);
+    int rc = pragma_check_name(name, error);
     if (rc != 0) {
         return rc;
     }
     if (strcasecmp(name, "busy_timeout") == 0) {
         /* PRAGMA busy_timeout reads 0 once a handler of our own is set. */
-        int length = snprintf(out, size, "%u", connection->wait.timeout_ms);
-        if (length < 0 || (size_t)length >= size) {
-            return error_set(error, ERROR_ENGINE, "%s is longer than %zu bytes", name, size - 1);
-        }
-        return 0;
+        return pragma_copy_number(name, connection->wait.timeout_ms, out, size, error);
     }
     return read_pragma(connection, name, out, size, error);
 }

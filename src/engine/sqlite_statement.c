@@ -5,6 +5,8 @@
  */
 #include "engine/sqlite_connection.h"
 
+#include "engine/touch.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,24 +151,6 @@ static int bind(const struct sqlite_api *api, struct sqlite3_stmt *stmt, const s
     return code;
 }
 
-/* Reads every byte. */
-static inline uint64_t sum_bytes(const unsigned char *bytes, size_t length)
-{
-    uint64_t sum = length;
-    while (length >= sizeof sum) {
-        uint64_t part;
-        memcpy(&part, bytes, sizeof part);
-        sum += part;
-        bytes += sizeof part;
-        length -= sizeof part;
-    }
-    while (length > 0) {
-        sum += *bytes++;
-        length--;
-    }
-    return sum;
-}
-
 /* Type, typed getter and every byte of each column of the row. */
 static inline uint64_t touch_row(const struct sqlite_api *api, struct sqlite3_stmt *stmt,
                                  int columns)
@@ -177,23 +161,19 @@ static inline uint64_t touch_row(const struct sqlite_api *api, struct sqlite3_st
         case SQLITE_INTEGER:
             sum += (uint64_t)api->column_int64(stmt, i);
             break;
-        case SQLITE_FLOAT: {
-            double real = api->column_double(stmt, i);
-            uint64_t bits;
-            memcpy(&bits, &real, sizeof bits);
-            sum += bits;
+        case SQLITE_FLOAT:
+            sum += touch_double(api->column_double(stmt, i));
             break;
-        }
         case SQLITE_TEXT: {
             const unsigned char *text = api->column_text(stmt, i);
             size_t length = (size_t)api->column_bytes(stmt, i);
-            sum += text != NULL ? sum_bytes(text, length) : 0;
+            sum += text != NULL ? touch_bytes(text, length) : 0;
             break;
         }
         case SQLITE_BLOB: {
             const unsigned char *bytes = api->column_blob(stmt, i);
             size_t length = (size_t)api->column_bytes(stmt, i);
-            sum += bytes != NULL ? sum_bytes(bytes, length) : 0;
+            sum += bytes != NULL ? touch_bytes(bytes, length) : 0;
             break;
         }
         default:

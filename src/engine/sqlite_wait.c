@@ -2,28 +2,10 @@
 
 #include "core/clock.h"
 
-uint32_t sqlite_wait_delay(uint32_t count, uint32_t timeout_ms)
-{
-    static const uint8_t delays[] = {1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100};
-    enum { LAST = sizeof delays / sizeof delays[0] - 1 };
-    uint64_t slept = 0;
-    for (uint32_t i = 0; i < count && i < LAST; i++) {
-        slept += delays[i];
-    }
-    if (count > LAST) {
-        slept += (uint64_t)(count - LAST) * delays[LAST];
-    }
-    uint32_t delay = delays[count < LAST ? count : LAST];
-    if (slept >= timeout_ms) {
-        return 0;
-    }
-    return slept + delay > timeout_ms ? (uint32_t)(timeout_ms - slept) : delay;
-}
-
 int sqlite_wait_handler(void *wait, int count)
 {
     struct sqlite_wait *self = wait;
-    uint32_t delay = sqlite_wait_delay((uint32_t)count, self->timeout_ms);
+    uint32_t delay = lock_wait_delay((uint32_t)count, self->timeout_ms);
     if (delay == 0 || atomic_load_explicit(&self->interrupted, memory_order_relaxed)) {
         return 0;
     }

@@ -14,7 +14,7 @@ static void test_schedule(void **state)
     uint32_t slept = 0;
     for (uint32_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         assert_int_equal(slept, expected[i].prior);
-        assert_int_equal(sqlite_wait_delay(i, 1000000), expected[i].delay);
+        assert_int_equal(lock_wait_delay(i, 1000000), expected[i].delay);
         slept += expected[i].delay;
     }
 }
@@ -34,7 +34,7 @@ static void test_end(void **state)
         uint32_t last = 0;
         uint32_t sum = 0;
         uint32_t delay;
-        while ((delay = sqlite_wait_delay(sleeps, cases[i].timeout)) != 0) {
+        while ((delay = lock_wait_delay(sleeps, cases[i].timeout)) != 0) {
             last = delay;
             sum += delay;
             sleeps++;
@@ -43,7 +43,7 @@ static void test_end(void **state)
         assert_int_equal(sleeps, cases[i].sleeps);
         assert_int_equal(last, cases[i].last);
     }
-    assert_int_equal(sqlite_wait_delay(UINT32_MAX, UINT32_MAX), 0);
+    assert_int_equal(lock_wait_delay(UINT32_MAX, UINT32_MAX), 0);
 }
 
 static int slept[64];
