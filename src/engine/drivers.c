@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const struct engine_ops *const drivers[] = {&engine_sqlite, &engine_null};
+static const struct engine_ops *const drivers[] = {&engine_sqlite, &engine_turso, &engine_null};
 
 enum { DRIVER_COUNT = sizeof drivers / sizeof drivers[0] };
 
@@ -74,7 +74,7 @@ const struct engine_ops *engine_find(const char *driver, struct error *error)
         error_set(error, ERROR_INVALID, "there is no driver '%s'; did you mean '%s'?", driver,
                   nearest);
     } else {
-        error_set(error, ERROR_INVALID, "there is no driver '%s'; there are sqlite and null",
+        error_set(error, ERROR_INVALID, "there is no driver '%s'; there are sqlite, turso and null",
                   driver);
     }
     return NULL;

@@ -60,6 +60,7 @@ struct engine_identity {
     size_t compile_option_count;
     const char *const *warnings; /* what a reader of the numbers must know */
     size_t warning_count;
+    uint32_t lacks; /* capabilities of the driver that this library, or its options, take away */
 };
 
 struct engine;
@@ -86,7 +87,7 @@ struct engine_sink {
 };
 
 struct engine_ops {
-    const char *driver; /* "sqlite", "null", … */
+    const char *driver; /* "sqlite", "turso", … */
     uint32_t abi_version;
     uint32_t capabilities;
 
@@ -136,13 +137,15 @@ struct engine_ops {
     const char *(*error_text)(struct engine_connection *connection, int *code);
     struct engine_waits (*waits)(const struct engine_connection *connection);
     /* Ends what the connection is doing with ENGINE_INTERRUPTED, lock waits too (after
-     * the sleep that is under way, at most 100 ms). exec, prepare, run, begin and commit end
-     * so from then on, until rollback() makes the connection usable again. A
-     * statement that starts in the same moment may be missed: call it again while it runs. */
+     * the sleep that is under way, at most 100 ms), where the library can be interrupted;
+     * elsewhere it ends by itself, a lock wait by its busy timeout. exec, prepare, run, begin and
+     * commit end so from then on, until rollback() makes the connection usable again. A statement
+     * that starts in the same moment may be missed: call it again while it runs. */
     void (*interrupt)(struct engine_connection *connection);
 };
 
 extern const struct engine_ops engine_sqlite;
+extern const struct engine_ops engine_turso;
 extern const struct engine_ops engine_null;
 
 /* ERROR_INVALID for an inconsistent driver: ABI version, a missing function, unknown or

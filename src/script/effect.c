@@ -293,6 +293,28 @@ int effect_of_statement(const char *sql, struct effect *out)
     return effect_read(&scanner, out);
 }
 
+enum effect_verb effect_verb(const char *sql)
+{
+    static const struct {
+        const char *word;
+        enum effect_verb verb;
+    } verbs[] = {{"select", EFFECT_VERB_READ},   {"values", EFFECT_VERB_READ},
+                 {"explain", EFFECT_VERB_READ},  {"insert", EFFECT_VERB_WRITE},
+                 {"replace", EFFECT_VERB_WRITE}, {"update", EFFECT_VERB_WRITE},
+                 {"delete", EFFECT_VERB_WRITE}};
+    struct scanner scanner = {.at = sql, .end = sql + strlen(sql)};
+    next(&scanner);
+    if (at_word(&scanner, "with")) {
+        skip_with(&scanner);
+    }
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        if (at_word(&scanner, verbs[i].word)) {
+            return verbs[i].verb;
+        }
+    }
+    return EFFECT_VERB_OTHER;
+}
+
 void effect_release(struct effect *effect)
 {
     free(effect->table);

@@ -27,6 +27,14 @@ struct effect {
 int effect_of_statement(const char *sql, struct effect *out);
 void effect_release(struct effect *effect);
 
+/* What a statement is by its verb, for engines that do not tell. */
+enum effect_verb {
+    EFFECT_VERB_READ,  /* SELECT, VALUES, EXPLAIN */
+    EFFECT_VERB_WRITE, /* INSERT, REPLACE, UPDATE, DELETE */
+    EFFECT_VERB_OTHER, /* PRAGMA, CREATE, BEGIN, … */
+};
+enum effect_verb effect_verb(const char *sql);
+
 /* Why a schema makes every count uncertain, whatever the statements say: "a trigger", "ON DELETE
  * CASCADE", … (static), or NULL. */
 const char *effect_of_schema(const char *sql, size_t length);

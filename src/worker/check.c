@@ -182,7 +182,7 @@ static void check_free(struct check *check)
 
 int worker_check(struct worker *worker, const struct job *job, struct failure *failure)
 {
-    if ((worker->ops->capabilities & ENGINE_CAN_CHECK) == 0) {
+    if ((worker->capabilities & ENGINE_CAN_CHECK) == 0) {
         return failure_set(failure, "job", ERROR_UNAVAILABLE, "engine %s cannot check a database",
                            worker->name);
     }

@@ -352,7 +352,7 @@ static void load_free(struct load *load)
 
 int worker_load(struct worker *worker, const struct job *job, struct failure *failure)
 {
-    if ((worker->ops->capabilities & ENGINE_CAN_LOAD) == 0) {
+    if ((worker->capabilities & ENGINE_CAN_LOAD) == 0) {
         return failure_set(failure, "job", ERROR_UNAVAILABLE, "engine %s cannot load a database",
                            worker->name);
     }

@@ -99,10 +99,12 @@ int texts_take_second(void *context, const struct value *columns, uint32_t count
 
 /* ---- tables ------------------------------------------------------------------ */
 
-/* The schema goes by its old name, which every version knows. */
+/* The schema goes by its old name, which every version knows. Left out is what SQLite, and Turso in
+ * its MVCC mode, keep for themselves. */
 #define TABLES                                                                                     \
     "SELECT name FROM sqlite_master WHERE type = 'table' "                                         \
-    "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+    "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "                                                  \
+    "AND name NOT LIKE '\\_\\_turso\\_internal\\_%' ESCAPE '\\' ORDER BY name"
 #define VIRTUAL_TABLES                                                                             \
     "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%'"
 

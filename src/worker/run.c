@@ -412,7 +412,7 @@ static int close_connections(struct run *run, struct failure *failure)
 static int check_capabilities(const struct worker *worker, const struct job *job,
                               struct failure *failure)
 {
-    uint32_t capabilities = worker->ops->capabilities;
+    uint32_t capabilities = worker->capabilities;
     if (job->connection_count > 1 && (capabilities & ENGINE_CAN_THREADS) == 0) {
         return failure_set(failure, "job", ERROR_UNAVAILABLE,
                            "engine %s has one connection a process, the job asks for %u",

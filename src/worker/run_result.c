@@ -207,7 +207,7 @@ static uint64_t connection_end_ns(const struct run *run, const struct loop *loop
 
 static json_t *connections_json(const struct run *run)
 {
-    bool waits = (run->shared.ops->capabilities & ENGINE_COUNTS_WAITING) != 0;
+    bool waits = (run->worker->capabilities & ENGINE_COUNTS_WAITING) != 0;
     json_t *list = json_array();
     for (uint32_t i = 0; list != NULL && i < run->count; i++) {
         const struct connection *connection = &run->connections[i];

@@ -504,7 +504,7 @@ static struct verify *verify_new(const struct worker *worker, const struct job *
 
 int worker_verify(struct worker *worker, const struct job *job, struct failure *failure)
 {
-    if ((worker->ops->capabilities & ENGINE_HAS_NO_DATABASE) != 0) {
+    if ((worker->capabilities & ENGINE_HAS_NO_DATABASE) != 0) {
         return failure_set(failure, "job", ERROR_UNAVAILABLE,
                            "engine %s stores nothing and has no answers to verify", worker->name);
     }

@@ -11,7 +11,8 @@ struct worker {
     const char *name; /* of the engine, as the user calls it */
     const struct engine_ops *ops;
     struct engine *engine;
-    struct wire wire; /* main thread only */
+    uint32_t capabilities; /* of the driver with this library and these options */
+    struct wire wire;      /* main thread only */
     /* The coordinator is gone: nothing is to be sent, exit at once. */
     bool gone;
     /* A thread is still inside the engine and does not come back: it uses the job and memory

@@ -143,7 +143,7 @@ static json_t *hello(const struct worker *worker, const struct engine_identity *
         text_or_null(identity->version), "source_id", text_or_null(identity->source_id),
         "sync_call", text_or_null(identity->sync_call), "library", text_or_null(identity->library),
         "compile_options", texts_json(identity->compile_options, identity->compile_option_count),
-        "capabilities", capabilities_json(worker->ops->capabilities), "warnings",
+        "capabilities", capabilities_json(worker->capabilities), "warnings",
         texts_json(identity->warnings, identity->warning_count));
 }
 
@@ -209,6 +209,7 @@ static int work(const struct options *options, struct worker *worker, struct fai
         worker->ops->load(&options->config, &worker->engine, &identity, &failure->error) != 0) {
         return failure_phase(failure, "engine");
     }
+    worker->capabilities = worker->ops->capabilities & ~identity->lacks;
     int status = worker_send(worker, hello(worker, identity), "hello", failure);
     if (status == 0) {
         status = do_job(worker, failure);

@@ -71,6 +71,37 @@ static void test_statements(void **state)
     }
 }
 
+static void test_verbs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql;
+        enum effect_verb verb;
+    } cases[] = {
+        {"SELECT 1", EFFECT_VERB_READ},
+        {" -- UPDATE\n/* DELETE */ select \"insert\" from t", EFFECT_VERB_READ},
+        {"VALUES (1), (2)", EFFECT_VERB_READ},
+        {"EXPLAIN DELETE FROM t", EFFECT_VERB_READ},
+        {"WITH a(update_, b) AS (SELECT 1, 2) SELECT * FROM a", EFFECT_VERB_READ},
+        {"INSERT INTO t SELECT 1", EFFECT_VERB_WRITE},
+        {"REPLACE INTO t VALUES (1)", EFFECT_VERB_WRITE},
+        {"update t set a = 1 RETURNING a", EFFECT_VERB_WRITE},
+        {"DELETE FROM t", EFFECT_VERB_WRITE},
+        {"WITH a AS (SELECT 1) DELETE FROM t WHERE id IN a", EFFECT_VERB_WRITE},
+        {"WITH a AS (SELECT 1) INSERT INTO t SELECT * FROM a", EFFECT_VERB_WRITE},
+        {"PRAGMA user_version = 1", EFFECT_VERB_OTHER},
+        {"CREATE TABLE u AS SELECT 1", EFFECT_VERB_OTHER},
+        {"\"SELECT\"", EFFECT_VERB_OTHER},
+        {"BEGIN", EFFECT_VERB_OTHER},
+        {"", EFFECT_VERB_OTHER},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (effect_verb(cases[i].sql) != cases[i].verb) {
+            fail_msg("%s: %d", cases[i].sql, effect_verb(cases[i].sql));
+        }
+    }
+}
+
 static void test_schemas(void **state)
 {
     (void)state;
@@ -109,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_statements),
+        cmocka_unit_test(test_verbs),
         cmocka_unit_test(test_schemas),
         cmocka_unit_test(test_names),
     };
