@@ -5,6 +5,7 @@
  * Identities, checked in run_result.mjs:
  *     attempted = ok + busy + conflict + failed + skipped + open
  *     latency.count = ok
+ *     in an open loop: service.count = lag.count = ok, latency.sum = service.sum + lag.sum
  * The thread of the connection writes with plain stores; others read after it has left or been
  * given up (see Account.begin), and `done` and the tasks' progress at any time. Everything is a
  * double, so that nothing is torn, and whole up to 2^53.
@@ -29,38 +30,76 @@ const ROWS_READ = 7;
 const ROWS_CHANGED = 8;
 const TIME_NS = 9;
 const SLOW = 10;
-const COUNT = 11;
-const OVERFLOW = 12;
-const SUM = 13;
-const MIN = 14;
-const MAX = 15;
-const ERRORS_BEYOND = 16;
-const ATTEMPTED = 17;
-const ERROR_COUNTS = 18;
+const ERRORS_BEYOND = 11;
+const ATTEMPTED = 12;
+const ERROR_COUNTS = 13;
 const ERROR_LENGTHS = ERROR_COUNTS + ERRORS_MAX;
-const BUCKETS = ERROR_LENGTHS + ERRORS_MAX;
-const ACKNOWLEDGED = BUCKETS + HISTOGRAM_BUCKETS;
+const LATENCY = ERROR_LENGTHS + ERRORS_MAX;
+
+/* Numbers of a histogram, from its place on. */
+const COUNT = 0;
+const OVERFLOW = 1;
+const SUM = 2;
+const MIN = 3;
+const MAX = 4;
+const BUCKETS = 5;
+const HISTOGRAM = BUCKETS + HISTOGRAM_BUCKETS;
+
+/* Behind the latency: the parts of it in an open loop, then what is acknowledged, which stands
+ * where the service times stand otherwise. */
+const SERVICE = LATENCY + HISTOGRAM;
+const LAG = SERVICE + HISTOGRAM;
+
+function record(n, at, ns) {
+    n[at + SUM] += ns;
+    if (n[at + COUNT]++ === 0 || ns < n[at + MIN]) {
+        n[at + MIN] = ns;
+    }
+    if (ns > n[at + MAX]) {
+        n[at + MAX] = ns;
+    }
+    if (ns > HISTOGRAM_MAX_NS) {
+        n[at + OVERFLOW]++;
+    } else {
+        n[at + BUCKETS + histogram_index(ns)]++;
+    }
+}
+
+function histogram_json(n, at) {
+    const buckets = [];
+    for (let i = 0; i < HISTOGRAM_BUCKETS; i++) {
+        if (n[at + BUCKETS + i] > 0) {
+            buckets.push([i, n[at + BUCKETS + i]]);
+        }
+    }
+    const any = n[at + COUNT] > 0;
+    return { count: n[at + COUNT], overflow: n[at + OVERFLOW], sum: n[at + SUM],
+             min: any ? n[at + MIN] : null, max: any ? n[at + MAX] : null, buckets };
+}
 
 /* ---- the account of one script --------------------------------------------------------- */
 
 export class Tally {
-    static numbers(statements) {
-        return ACKNOWLEDGED + 2 * statements;
+    static numbers(statements, paced) {
+        return (paced ? LAG + HISTOGRAM : SERVICE) + 2 * statements;
     }
 
-    /* `numbers` and `texts` are this tally's parts of the shared memory. */
-    constructor(numbers, texts, statements) {
+    /* `numbers` and `texts` are this tally's parts of the shared memory; `paced`: for an open
+     * loop. */
+    constructor(numbers, texts, statements, paced) {
         this.numbers = numbers;
         this.texts = texts;
         this.statements = statements;
-        this.acknowledged = ACKNOWLEDGED;
-        this.pending = ACKNOWLEDGED + statements;
+        this.histograms = paced ? [LATENCY, SERVICE, LAG] : [LATENCY];
+        this.acknowledged = paced ? LAG + HISTOGRAM : SERVICE;
+        this.timed = paced ? SERVICE : LATENCY; /* histogram of the time from the start */
+        this.pending = this.acknowledged + statements;
         this.messages = []; /* of the slots in use: what tells them apart */
     }
 
     /* Empties everything but what is acknowledged: what warm-up wrote stays written. */
     restart() {
-        this.numbers.fill(0, 0, ACKNOWLEDGED);
+        this.numbers.fill(0, 0, this.acknowledged);
         this.messages = [];
     }
 
@@ -68,7 +107,8 @@ export class Tally {
         this.numbers[ATTEMPTED]++;
     }
 
-    /* Accounts for one execution that has been counted as an attempt. */
+    /* Accounts for one execution that has been counted as an attempt. In an open loop add_parts()
+     * follows, which counts its latency. */
     add(outcome, effect, time_ns, slow) {
         const n = this.numbers;
         n[outcome]++;
@@ -77,18 +117,15 @@ export class Tally {
             n[ROWS_READ] += effect.read;
             n[ROWS_CHANGED] += effect.changed;
             n[SLOW] += slow;
-            n[SUM] += time_ns;
-            if (n[COUNT]++ === 0 || time_ns < n[MIN]) {
-                n[MIN] = time_ns;
-            }
-            if (time_ns > n[MAX]) {
-                n[MAX] = time_ns;
-            }
-            if (time_ns > HISTOGRAM_MAX_NS) {
-                n[OVERFLOW]++;
-            } else {
-                n[BUCKETS + histogram_index(time_ns)]++;
-            }
+            record(n, this.timed, time_ns);
+        }
+    }
+
+    /* The lag is from when it was due to when it began, the service time from there. */
+    add_parts(outcome, service_ns, lag_ns) {
+        if (outcome === OK) {
+            record(this.numbers, LATENCY, service_ns + lag_ns);
+            record(this.numbers, LAG, lag_ns);
         }
     }
 
@@ -128,17 +165,20 @@ export class Tally {
     /* ---- for the reader -------------------------------------------------------------- */
 
     merge(from) {
-        const min = this.numbers[COUNT] === 0 ? from.numbers[MIN]
-                  : from.numbers[COUNT] === 0 ? this.numbers[MIN]
-                  : Math.min(this.numbers[MIN], from.numbers[MIN]);
-        const max = Math.max(this.numbers[MAX], from.numbers[MAX]);
+        const ends = this.histograms.map((at) => [
+            at, Math.min(...[this, from].filter(({ numbers }) => numbers[at + COUNT] > 0)
+                .map(({ numbers }) => numbers[at + MIN])),
+            Math.max(this.numbers[at + MAX], from.numbers[at + MAX]),
+        ]);
         for (let i = 0; i < this.numbers.length; i++) {
-            if (i < ERROR_COUNTS || i >= BUCKETS) {
+            if (i < ERROR_COUNTS || i >= LATENCY) {
                 this.numbers[i] += from.numbers[i];
             }
         }
-        this.numbers[MIN] = min;
-        this.numbers[MAX] = max;
+        for (const [at, min, max] of ends) {
+            this.numbers[at + MIN] = this.numbers[at + COUNT] > 0 ? min : 0;
+            this.numbers[at + MAX] = max;
+        }
         for (const { count, ...error } of from.errors_kept()) {
             this.add_error(error, count);
         }
@@ -176,36 +216,29 @@ export class Tally {
         return this.numbers[this.acknowledged + statement];
     }
 
-    /* The counts, `acknowledged`, `errors` and `latency` of the protocol. */
+    /* The counts, `acknowledged`, `errors` and histograms of the protocol. */
     to_json() {
         const n = this.numbers;
-        const buckets = [];
-        for (let i = 0; i < HISTOGRAM_BUCKETS; i++) {
-            if (n[BUCKETS + i] > 0) {
-                buckets.push([i, n[BUCKETS + i]]);
-            }
-        }
         const json = { attempted: n[ATTEMPTED] };
         OUTCOMES.forEach((name, outcome) => {
             json[name] = n[outcome];
         });
-        const any = n[COUNT] > 0;
+        const names = ['latency', 'service', 'lag'];
         return {
             ...json, retries: n[RETRIES], rows_read: n[ROWS_READ], rows_changed: n[ROWS_CHANGED],
             time_ns: n[TIME_NS], slow: n[SLOW],
             acknowledged: Array.from({ length: this.statements },
                                      (_, i) => this.acknowledged_rows(i)),
             errors: this.errors(),
-            latency: { count: n[COUNT], overflow: n[OVERFLOW], sum: n[SUM],
-                       min: any ? n[MIN] : null, max: any ? n[MAX] : null, buckets },
+            ...Object.fromEntries(this.histograms.map((at, i) => [names[i], histogram_json(n, at)])),
         };
     }
 }
 
 /* A tally of its own memory, to add others up in. */
-export function tally_new(statements) {
-    return new Tally(new Float64Array(Tally.numbers(statements)),
-                     new Uint8Array(ERRORS_MAX * ERROR_SIZE), statements);
+export function tally_new(statements, paced) {
+    return new Tally(new Float64Array(Tally.numbers(statements, paced)),
+                     new Uint8Array(ERRORS_MAX * ERROR_SIZE), statements, paced);
 }
 
 /* ---- seconds ------------------------------------------------------------------------------ */
@@ -292,16 +325,18 @@ const FIRST_NS = 1;
 const ENDED_NS = 2;
 const SETTLED_NS = 3;
 const BEGAN_NS = 4;
-const SECONDS_STATE = 5;
+const SECONDS_STATE = 5; /* two */
+const UNSTARTED = 7;
 
 const IDLE = 0;
 const GIVEN_UP = -1;
 
-/* `shape`: statements by entry, for how long the seconds can last, and base_s, the whole second
- * from which all moments are counted (clock.mjs). */
+/* `shape`: statements by entry, for how long the seconds can last, base_s, the whole second from
+ * which all moments are counted (clock.mjs), and whether it is for an open loop. */
 export function account_memory(shape) {
     const entries = shape.statements.length;
-    const tallies = shape.statements.reduce((sum, count) => sum + Tally.numbers(count), 0);
+    const tallies = shape.statements.reduce((sum, count) => sum + Tally.numbers(count, shape.paced),
+                                            0);
     const seconds = Seconds.capacity(shape.limit_ns) * 2 * entries;
     return {
         shape,
@@ -319,10 +354,11 @@ export class Account {
         this.head = all.subarray(0, HEAD);
         this.current = new Int32Array(current);
         this.tallies = shape.statements.map((count, i) => {
-            const part = all.subarray(from, from + Tally.numbers(count));
+            const part = all.subarray(from, from + Tally.numbers(count, shape.paced));
             from += part.length;
             const size = ERRORS_MAX * ERROR_SIZE;
-            return new Tally(part, new Uint8Array(texts, i * size, size), count);
+            return new Tally(part, new Uint8Array(texts, i * size, size), count,
+                             shape.paced);
         });
         this.seconds = new Seconds(all.subarray(from),
                                    this.head.subarray(SECONDS_STATE, SECONDS_STATE + 2),
@@ -333,6 +369,7 @@ export class Account {
         this.tallies.forEach((tally) => tally.restart());
         this.seconds.restart(0);
         this.head.fill(0, 0, SECONDS_STATE);
+        this.head[UNSTARTED] = 0;
     }
 
     start(start_ns) {
@@ -384,6 +421,15 @@ export class Account {
 
     set_first(start_ns) {
         this.head[FIRST_NS] = start_ns;
+    }
+
+    /* Operations of an open loop that were due and never began. */
+    set_unstarted(count) {
+        this.head[UNSTARTED] = count;
+    }
+
+    get unstarted() {
+        return this.head[UNSTARTED];
     }
 
     get done() {

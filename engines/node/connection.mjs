@@ -15,6 +15,7 @@ import { load_driver } from './drivers.mjs';
 import { failure_line, failure_of } from './failure.mjs';
 import { Loop } from './loop.mjs';
 import { open_database } from './open.mjs';
+import { prepare_thread } from './pace.mjs';
 import { settings_apply, settings_read } from './settings.mjs';
 import { thread_usage, usage_now } from './usage.mjs';
 
@@ -30,11 +31,15 @@ async function open_all() {
     const loop = new Loop({ driver, connection, job, role: job.roles[role], number, account, bigint,
                             stopped: control.stopped, cut: control.is_cut });
     await loop.prepare(false);
+    if (job.rate !== null) {
+        prepare_thread();
+    }
     parentPort.postMessage({ reached: 'open', settings });
     return { connection, loop, control, account };
 }
 
-/* Afterwards the account is empty again, but warm. */
+/* Afterwards the account is empty again, but warm. In a closed loop even before an open one: at a
+ * low rate a few seconds would neither fill a cache nor compile anything. */
 async function warm_up({ loop, control, account }) {
     const { job } = workerData;
     loop.restart(true);
@@ -52,6 +57,9 @@ async function measure({ loop, control }) {
     const { job } = workerData;
     const before = thread_usage();
     sleep_until_ns(control.at_ns);
+    if (job.rate !== null) {
+        loop.start_pace(control.at_ns);
+    }
     if (!await loop.run('run', control.at_ns, control.deadline_ns, job.operations)) {
         park();
     }

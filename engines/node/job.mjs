@@ -17,6 +17,8 @@ const IGNORE_MAX = 10000;
 const DETAIL_ROWS_MAX = 1000;
 const OPERATIONS_MAX = 1e12;
 const TIME_MAX_NS = 1e15;
+const RATE_MIN = 0.001;
+const RATE_MAX = 1e9;
 const UINT32_MAX = 0xFFFFFFFF;
 
 function bad(message) {
@@ -167,6 +169,10 @@ function read_run(line, job) {
     job.grace_ns = number(line, 'grace_ns', 'job', 0, TIME_MAX_NS);
     job.latency_limit_ns = number(line, 'latency_limit_ns', 'job', 0, TIME_MAX_NS);
     job.max_tries = number(line, 'max_tries', 'job', 1, TRIES_MAX);
+    job.rate = line.rate === undefined || line.rate === null ? null
+        : get(line, 'rate', 'job', (rate) => typeof rate === 'number' && rate >= RATE_MIN &&
+                                             rate <= RATE_MAX,
+              `a number from ${RATE_MIN} to ${RATE_MAX}`);
 }
 
 /* ---- check, verify ------------------------------------------------------------------- */
@@ -210,6 +216,7 @@ function read_verify(line, job) {
                    scripts: job.scripts.map((_, script) => ({ script, weight: 1 })) }];
     job.connections_total = 1;
     job.latency_limit_ns = TIME_MAX_NS;
+    job.rate = null;
 }
 
 const READERS = { run: read_run, check: read_check, verify: read_verify };

@@ -3,25 +3,30 @@
  *
  * An operation is: pick a script, draw its parameters, read the clock, run, read the clock,
  * account. Two clock readings an operation; no message, no output, and of our own no allocation
- * but what a script's texts take.
+ * but what a script's texts take. In an open loop (pace.mjs) the moment in which the operation is
+ * due is waited for before the first reading, and its latency counts from there.
  */
 import { OPEN } from './account.mjs';
-import { since } from './clock.mjs';
+import { clock_ns, since } from './clock.mjs';
 import { Evaluation, EvaluationError } from './evaluate.mjs';
 import { Failure, failure_of } from './failure.mjs';
 import { Operation } from './operation.mjs';
+import { Pace } from './pace.mjs';
 import { PURPOSE, Random } from './random.mjs';
 import { prepare_statement } from './statement.mjs';
 import { twin } from './twin.mjs';
 
 const measure = twin(async function measure(loop, deadline, operations) {
-    const { account, operation, entries, base_s, limit_ns } = loop;
+    const { account, operation, base_s, limit_ns, pace } = loop;
     const { effect } = operation;
     const { seconds } = account;
     for (let done = 0; done < operations;) {
         const entry = loop.pick();
         loop.drawn = entry;
         entry.evaluation.draw(loop.op, entry.random);
+        if (pace !== null) {
+            pace.wait(deadline, loop.stopped);
+        }
         if (loop.stopped()) {
             break;
         }
@@ -37,8 +42,13 @@ const measure = twin(async function measure(loop, deadline, operations) {
         if (!account.back()) {
             return false;
         }
-        const slow = end - start > limit_ns ? 1 : 0;
+        const from = pace === null ? start : pace.due_ns;
+        const slow = end - from > limit_ns ? 1 : 0;
         entry.tally.add(outcome, effect, end - start, slow);
+        if (pace !== null) {
+            entry.tally.add_parts(outcome, end - start, start - from);
+            pace.next();
+        }
         if (outcome === 0) {
             seconds.add(entry.place, slow, end);
         }
@@ -48,6 +58,9 @@ const measure = twin(async function measure(loop, deadline, operations) {
         account.ended(end, outcome !== loop.OPEN);
         loop.op++;
         account.set_done(++done);
+    }
+    if (pace !== null) {
+        loop.end_pace(deadline);
     }
     return true;
 });
@@ -63,6 +76,7 @@ export class Loop {
         this.base_s = account.base_s;
         this.limit_ns = job.latency_limit_ns;
         this.operation = new Operation(driver, connection, job.max_tries, cut);
+        this.pace = null;  /* a closed loop */
         this.op = 0;       /* `:op` of the next operation; runs on from warm-up */
         this.drawn = null; /* entry that is drawn or running */
         this.mix = new Random(0, 0, 0, 0);
@@ -144,6 +158,24 @@ export class Loop {
                                this.number, entry.index);
         }
         this.account.restart();
+    }
+
+    /* What runs next is an open loop that starts at a moment of the clock. */
+    start_pace(start_ns) {
+        this.pace = new Pace(this.job, this.number, this.base_s, since(this.base_s, start_ns));
+    }
+
+    /* The connection served until then, though it may have waited for work: its window ends there.
+     * What was due until then and has not begun is its backlog. */
+    end_pace(deadline) {
+        const { account, job } = this;
+        let until = account.ended_ns;
+        if (this.stopped() || deadline !== Infinity) {
+            until = Math.min(deadline, clock_ns(this.base_s));
+        }
+        account.ended(Math.max(account.ended_ns, until),
+                      account.settled_ns === account.ended_ns);
+        account.set_unstarted(this.pace.backlog(until, job.connection_count));
     }
 
     /* Runs from start_ns until the deadline (moments of the clock; null: none) or until so many

@@ -142,6 +142,11 @@ export class Random {
         const value = lo + (x - 1);
         return value > hi ? hi : value;
     }
+
+    /* Between two arrivals of a Poisson process, with mean 1. */
+    gap() {
+        return -Math.log(1 - this.unit());
+    }
 }
 
 /* lo + floor(n * fraction), kept within the ends that rounding may pass. */

@@ -51,7 +51,7 @@ class Run {
             for (let i = 0; i < connections; i++) {
                 const account = account_memory({
                     statements: scripts.map(({ script }) => job.scripts[script].statements.length),
-                    limit_ns: longest_ns(job), base_s: this.base_s,
+                    limit_ns: longest_ns(job), base_s: this.base_s, paced: job.rate !== null,
                 });
                 const connection = { number, role, account: new Account(account), settings: null,
                                      warmup_operations: 0, cpu_ns: null, run_queue_ns: null,

@@ -2,6 +2,7 @@
 import { OK, tally_new } from './account.mjs';
 import { Failure } from './failure.mjs';
 import { since } from './clock.mjs';
+import { Pace } from './pace.mjs';
 import { usage_between } from './usage.mjs';
 
 /* A whole number on the wire: beyond 2^53 as decimal text. */
@@ -49,7 +50,7 @@ function entries_of(job) {
 }
 
 function check(json, name) {
-    const { attempted, latency } = json;
+    const { attempted, latency, service, lag } = json;
     const sum = ['ok', 'busy', 'conflict', 'failed', 'skipped', 'open']
         .reduce((all, key) => all + json[key], 0);
     if (attempted !== sum) {
@@ -60,18 +61,43 @@ function check(json, name) {
         throw new Failure('internal', `internal: script ${name}: ${latency.count} latencies, but ` +
                                       `${json.ok} executions were ok`);
     }
+    if (service !== undefined && (service.count !== json.ok || lag.count !== json.ok ||
+                                  service.sum + lag.sum !== latency.sum)) {
+        throw new Failure('internal', `internal: script ${name}: ${json.ok} latencies of ` +
+                                      `${latency.sum} ns, ${service.count} service times of ` +
+                                      `${service.sum} ns, ${lag.count} lags of ${lag.sum} ns`);
+    }
     return json;
 }
 
 function script_json(run, { role, share, script }) {
     const { name, statements } = run.job.scripts[script];
-    const sum = tally_new(statements.length);
+    const sum = tally_new(statements.length, run.job.rate !== null);
     for (const connection of run.connections) {
         if (connection.role === role) {
             sum.merge(connection.account.tallies[share]);
         }
     }
     return { role, script, ...check(sum.to_json(), name) };
+}
+
+/* What an open loop asked of a connection, and what of it never began. One that was given up
+ * cannot tell: the arrivals are drawn once more. */
+function backlog_json({ job, base_s, at_ns }, { number, account, given_up }) {
+    if (job.rate === null) {
+        return {};
+    }
+    let { unstarted } = account;
+    if (given_up) {
+        const at = since(base_s, at_ns);
+        const pace = new Pace(job, number, base_s, at);
+        for (let begun = 0; begun < account.done; begun++) {
+            pace.next();
+        }
+        unstarted = pace.backlog(Math.min(account.ended_ns, at + (job.duration_ns ?? Infinity)),
+                                 job.connection_count);
+    }
+    return { offered: account.done + unstarted, unstarted };
 }
 
 function connection_json(run, connection) {
@@ -83,6 +109,7 @@ function connection_json(run, connection) {
         operations: account.tallies.reduce((all, tally) => all + tally.outcome(OK), 0),
         ended_ns: moment(account.settled_ns), cpu_ns, run_queue_ns, slept_ns: null, waits: null,
         late_ns: account.first_ns === null ? null : account.first_ns - at,
+        ...backlog_json(run, connection),
     };
 }
 

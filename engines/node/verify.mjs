@@ -165,7 +165,7 @@ export async function verify(driver, job, bigint, progress) {
     await settings_apply(driver, connection, job);
     const account = new Account(account_memory({
         statements: job.scripts.map(({ statements }) => statements.length), limit_ns: 0,
-        base_s: clock_base_s(),
+        base_s: clock_base_s(), paced: false,
     }));
     const loop = new Loop({ driver, connection, job, role: job.roles[0], number: 0, account, bigint,
                             stopped: NEVER, cut: NEVER });

@@ -224,7 +224,7 @@ class Main {
         this.send({
             kind: 'hello', protocol: PROTOCOL, worker: `worker.mjs ${VERSION}`, build: 'release',
             engine, driver: binding, sync_call: null, ...identity, warnings: [],
-            capabilities: ['threads', 'check', 'verify'], clock: clock_measure(),
+            capabilities: ['threads', 'check', 'verify', 'rate'], clock: clock_measure(),
         });
         const job = await this.#read_job();
         const line = await (job.job === 'run' ? run_job(this, job) : this.#tend(job));

@@ -40,6 +40,38 @@ def bucket(ns):
     return (e - 6) * 128 + (ns >> e - 7) - 128
 
 
+class Histogram:
+    def __init__(self):
+        self.buckets = {}
+        self.count = self.overflow = self.sum_ns = self.max_ns = 0
+        self.min_ns = None
+
+    def record(self, ns):
+        self.count += 1
+        self.sum_ns += ns
+        self.min_ns = ns if self.min_ns is None else min(ns, self.min_ns)
+        self.max_ns = max(ns, self.max_ns)
+        if ns > HISTOGRAM_MAX_NS:
+            self.overflow += 1
+        else:
+            self.buckets[bucket(ns)] = self.buckets.get(bucket(ns), 0) + 1
+
+    def add(self, other):
+        for index, count in other.buckets.items():
+            self.buckets[index] = self.buckets.get(index, 0) + count
+        self.count += other.count
+        self.overflow += other.overflow
+        self.sum_ns += other.sum_ns
+        self.max_ns = max(self.max_ns, other.max_ns)
+        lows = [low for low in (self.min_ns, other.min_ns) if low is not None]
+        self.min_ns = min(lows, default=None)
+
+    def json(self):
+        return {"count": self.count, "overflow": self.overflow, "sum": self.sum_ns,
+                "min": self.min_ns, "max": self.max_ns if self.count else None,
+                "buckets": [[index, self.buckets[index]] for index in sorted(self.buckets)]}
+
+
 class Tally:
     """What became of one script's executions on one connection, or, added up, on all."""
 
@@ -49,9 +81,9 @@ class Tally:
         self.time_ns = self.slow = 0
         self.acknowledged = [0] * statements
         self.errors = {}  # (statement, code, message): count
-        self.buckets = {}
-        self.overflow = self.sum_ns = self.max_ns = 0
-        self.min_ns = None
+        self.latency = Histogram()
+        self.service = Histogram()  # the parts of a latency, told of an open loop only
+        self.lag = Histogram()
         self.seconds = {}  # second from 0: [executions, slow ones]
 
     def restart(self):
@@ -66,32 +98,27 @@ class Tally:
             key = (None, 0, f"other messages than the first {ERRORS_MAX}")
         self.errors[key] = self.errors.get(key, 0) + 1
 
-    def time(self, ns, limit_ns, second):
-        """An ok execution."""
-        self.sum_ns += ns
-        self.min_ns = ns if self.min_ns is None else min(ns, self.min_ns)
-        self.max_ns = max(ns, self.max_ns)
-        if ns > HISTOGRAM_MAX_NS:
-            self.overflow += 1
-        else:
-            self.buckets[bucket(ns)] = self.buckets.get(bucket(ns), 0) + 1
+    def time(self, lag_ns, service_ns, limit_ns, second):
+        """An ok execution. In a closed loop nothing is due before it begins: its lag is 0."""
+        ns = lag_ns + service_ns
+        self.latency.record(ns)
+        self.service.record(service_ns)
+        self.lag.record(lag_ns)
         counts = self.seconds.setdefault(second, [0, 0])
         counts[0] += 1
         counts[1] += ns > limit_ns
         self.slow += ns > limit_ns
 
     def add(self, other):
-        for name in ("outcomes", "errors", "buckets"):
+        for name in ("outcomes", "errors"):
             into = getattr(self, name)
             for key, count in getattr(other, name).items():
                 into[key] = into.get(key, 0) + count
-        for name in ("attempted", "retries", "rows_read", "rows_changed", "time_ns", "slow",
-                     "overflow", "sum_ns"):
+        for name in ("attempted", "retries", "rows_read", "rows_changed", "time_ns", "slow"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.acknowledged = [a + b for a, b in zip(self.acknowledged, other.acknowledged)]
-        self.max_ns = max(self.max_ns, other.max_ns)
-        lows = [low for low in (self.min_ns, other.min_ns) if low is not None]
-        self.min_ns = min(lows, default=None)
+        for name in ("latency", "service", "lag"):
+            getattr(self, name).add(getattr(other, name))
         for second, (done, slow) in other.seconds.items():
             counts = self.seconds.setdefault(second, [0, 0])
             counts[0] += done
@@ -100,12 +127,6 @@ class Tally:
     def errors_json(self):
         return [{"statement": statement, "code": code, "message": message, "count": count}
                 for (statement, code, message), count in self.errors.items()]
-
-    def latency_json(self):
-        ok = self.outcomes["ok"]
-        return {"count": ok, "overflow": self.overflow, "sum": self.sum_ns, "min": self.min_ns,
-                "max": self.max_ns if ok else None,
-                "buckets": [[index, self.buckets[index]] for index in sorted(self.buckets)]}
 
 
 class Entry:
@@ -140,6 +161,7 @@ class Connection:
         self.entries = [Entry(job, share["script"], share["weight"], number) for share in shares]
         self.cut = False  # what runs is to be interrupted and counts as open
         self.op = self.done = 0
+        self.unstarted = 0  # operations of an open loop that were due and never began
         self.first_ns = None
         self.ended_ns = self.settled_ns = 0
         self.cpu_ns = self.run_queue_ns = 0
@@ -306,7 +328,7 @@ class Connection:
         for entry in self.entries:
             entry.script.random = scripts.Random(seed, parameters, self.number, entry.index)
             entry.tally.restart()
-        self.done = 0
+        self.done = self.unstarted = 0
 
     def pick(self):
         if len(self.entries) == 1:
@@ -318,14 +340,17 @@ class Connection:
                 return entry
         raise AssertionError("drawn beyond the sum of the weights")
 
-    def loop(self, phase, start_ns, deadline_ns, operations, stopped):
-        """Executions until the deadline (None: none), their number, or stopped()."""
+    def loop(self, phase, start_ns, deadline_ns, operations, stopped, pace=None):
+        """Executions until the deadline (None: none), their number, or stopped(). With a pace
+        each waits until it is due."""
         limit_ns = self.job["latency_limit_ns"]
         self.first_ns = None
         self.ended_ns = self.settled_ns = start_ns
         while operations is None or self.done < operations:
             entry = self.pick()
             calls = entry.draw(self.op, phase)  # before the clock starts
+            if pace is not None:
+                wait_until(pace.due_ns, deadline_ns, stopped)
             if stopped():
                 break
             began_ns = time.monotonic_ns()
@@ -335,7 +360,10 @@ class Connection:
             now_ns = time.monotonic_ns()
             entry.tally.time_ns += now_ns - began_ns
             if outcome == "ok":
-                entry.tally.time(now_ns - began_ns, limit_ns, (now_ns - start_ns) // 10**9)
+                lag_ns = 0 if pace is None else began_ns - pace.due_ns
+                entry.tally.time(lag_ns, now_ns - began_ns, limit_ns, (now_ns - start_ns) // 10**9)
+            if pace is not None:
+                pace.next()
             if self.first_ns is None:
                 self.first_ns = began_ns
             self.ended_ns = now_ns
@@ -343,6 +371,27 @@ class Connection:
                 self.settled_ns = now_ns
             self.op += 1
             self.done += 1
+        if pace is not None:
+            self.end_pace(pace, deadline_ns, stopped)
+
+    def end_pace(self, pace, deadline_ns, stopped):
+        """It served until then, though it may have waited: its window ends there."""
+        until_ns = self.ended_ns
+        if deadline_ns is not None or stopped():
+            now_ns = time.monotonic_ns()
+            until_ns = now_ns if deadline_ns is None else min(now_ns, deadline_ns)
+        if self.settled_ns == self.ended_ns:
+            self.settled_ns = max(self.settled_ns, until_ns)
+        self.ended_ns = max(self.ended_ns, until_ns)
+        self.unstarted = pace.backlog(until_ns)
+
+
+def wait_until(due_ns, deadline_ns, stopped):
+    """Until then or the deadline. A thread that looked at the clock instead of sleeping would hold
+    the interpreter's lock, which the other connections need; what a sleep is late is in the lag."""
+    until_ns = due_ns if deadline_ns is None else min(due_ns, deadline_ns)
+    while not stopped() and (left_ns := until_ns - time.monotonic_ns()) > 0:
+        time.sleep(min(left_ns, 50 * 10**6) / 1e9)
 
 
 def code_of(error):

@@ -10,9 +10,10 @@ LIMIT = 2**53 - 1  # of the language's integers
 CALLS_MAX = 1_000_000
 TEXT_MAX = 1_000_000
 WORD = 0xFFFFFFFF
+BACKLOG_COUNTED = 100_000
 
 # What a stream of random numbers is drawn for.
-MIX, PARAMETERS, WARMUP_MIX, WARMUP_PARAMETERS, VERIFY = 1, 2, 3, 4, 6
+MIX, PARAMETERS, WARMUP_MIX, WARMUP_PARAMETERS, PACING, VERIFY = 1, 2, 3, 4, 5, 6
 
 
 def mix(h):
@@ -93,6 +94,31 @@ class Random:
             t = math.pow(1.0 + 1.0 / x, exponent)
             if v * x * (t - 1.0) / (b - 1.0) <= t / b:
                 return lo + int(x) - 1
+
+
+class Pace:
+    """When the operations of a connection are due in an open loop: a Poisson process."""
+
+    def __init__(self, seed, number, mean_ns, start_ns):
+        self.random = Random(seed, PACING, number, 0)
+        self.mean_ns = mean_ns
+        self.sum_ns = 0.0
+        self.start_ns = start_ns
+        self.next()
+
+    def next(self):
+        self.sum_ns += -math.log(1.0 - self.random.unit()) * self.mean_ns
+        self.due_ns = self.start_ns + math.floor(self.sum_ns)
+
+    def backlog(self, until_ns):
+        """How many are due before a moment. Very many are told from the time that is left."""
+        count = 0
+        while self.due_ns < until_ns and count < BACKLOG_COUNTED:
+            self.next()
+            count += 1
+        if self.due_ns < until_ns:
+            count += 1 + int((until_ns - self.due_ns) / self.mean_ns)
+        return count
 
 
 def spread(lo, hi, fraction):

@@ -127,6 +127,7 @@ class Run:
     def __init__(self, wire, job):
         self.wire = wire
         self.job = job
+        self.rate = job.get("rate")  # operations a second that are due; None: a closed loop
         self.stop = False
         self.partial = False
         self.gate = threading.Event()  # opened by `go`
@@ -188,8 +189,12 @@ class Run:
         connection.restart(warmup=False)
         time.sleep(max(0, self.at_ns - time.monotonic_ns()) / 1e9)
         cpu_ns, queue_ns = time.thread_time_ns(), run_queue_ns()
+        pace = None
+        if self.rate is not None:
+            mean_ns = self.job["connections_total"] * 1e9 / self.rate
+            pace = scripts.Pace(self.job["seed"], connection.number, mean_ns, self.at_ns)
         connection.loop("run", self.at_ns, self.deadline_ns(), self.job.get("operations"),
-                        self.stopped)
+                        self.stopped, pace)
         connection.cpu_ns = time.thread_time_ns() - cpu_ns
         queue_end_ns = run_queue_ns()
         known = queue_ns is not None and queue_end_ns is not None
@@ -273,24 +278,27 @@ class Run:
         return dict(job="run", partial=self.partial, started_ns=self.at_ns, ended_ns=ended_ns,
                     **used, close_ns=close_ns, peak_memory_bytes=peak_memory_bytes(),
                     connections=[self.connection_json(c) for c in self.connections],
-                    scripts=[script_json(*entry) for entry in entries],
+                    scripts=[script_json(*entry, self.rate is not None) for entry in entries],
                     seconds=seconds_json([tally for _, _, tally in entries]))
 
     def connection_json(self, c):
         late_ns = None if c.first_ns is None else c.first_ns - self.at_ns
+        backlog = {"offered": c.done + c.unstarted, "unstarted": c.unstarted}
         return {"connection": c.number, "role": c.role,
                 "operations": sum(entry.tally.outcomes["ok"] for entry in c.entries),
                 "ended_ns": max(self.at_ns, c.settled_ns), "cpu_ns": c.cpu_ns,
                 "run_queue_ns": c.run_queue_ns, "late_ns": late_ns,
-                "slept_ns": None, "waits": None}  # SQLite's own busy handler does not count
+                "slept_ns": None, "waits": None,  # SQLite's own busy handler does not count
+                **({} if self.rate is None else backlog)}
 
 
-def script_json(role, script, tally):
+def script_json(role, script, tally, paced):
+    parts = {"service": tally.service.json(), "lag": tally.lag.json()} if paced else {}
     return {"role": role, "script": script, "attempted": tally.attempted, **tally.outcomes,
             "retries": tally.retries, "rows_read": tally.rows_read,
             "rows_changed": tally.rows_changed, "time_ns": tally.time_ns, "slow": tally.slow,
             "acknowledged": tally.acknowledged, "errors": tally.errors_json(),
-            "latency": tally.latency_json()}
+            "latency": tally.latency.json(), **parts}
 
 
 def seconds_json(tallies):
@@ -492,7 +500,7 @@ def hello(engine):
                 driver="python", version=sqlite3.sqlite_version, source_id=source_id(),
                 sync_call=None, library=None, compile_options=compile_options(),
                 binding_version=None, runtime=f"python {sys.version.split()[0]}",
-                capabilities=["threads", "check", "verify"], warnings=[])
+                capabilities=["threads", "check", "verify", "rate"], warnings=[])
 
 
 def source_id():

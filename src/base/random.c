@@ -118,3 +118,8 @@ int64_t random_zipfian(struct random *random, int64_t lo, int64_t hi, double par
     double value = (double)lo + (x - 1.0);
     return value > (double)hi ? hi : (int64_t)value;
 }
+
+double random_gap(struct random *random)
+{
+    return -log(1.0 - random_unit(random));
+}

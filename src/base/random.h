@@ -92,4 +92,8 @@ int64_t random_exponential(struct random *random, int64_t lo, int64_t hi, double
  *     lo + (x - 1) */
 int64_t random_zipfian(struct random *random, int64_t lo, int64_t hi, double parameter);
 
+/* The gap between two arrivals of a Poisson process, with mean 1 and at most 37:
+ *     -log(1 - unit()) */
+double random_gap(struct random *random);
+
 #endif

@@ -378,8 +378,7 @@ static uint64_t processors(int name)
     return count > 0 ? (uint64_t)count : 0;
 }
 
-/* What the affinity mask leaves to this process. */
-static uint64_t usable_cores(void)
+uint64_t host_cores(void)
 {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) != 0) {
@@ -398,7 +397,7 @@ void host_read(struct host *host, const char *folder)
     char *path = realpath(folder, NULL);
 
     host->cpu_model = host_cpu_model(cpuinfo != NULL ? cpuinfo : "", tree_model);
-    host->cores = usable_cores();
+    host->cores = host_cores();
     host->cores_online = processors(_SC_NPROCESSORS_ONLN);
     host->virtual_machine = virtual_machine(cpuinfo != NULL ? cpuinfo : "");
     host->kernel = kernel();

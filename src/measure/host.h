@@ -31,6 +31,9 @@ void host_release(struct host *host);
 char *host_cpu_model(const char *cpuinfo, const char *tree_model);
 void host_mount_of(const char *mountinfo, const char *path, char **file_system, char **device);
 
+/* Cores that the affinity mask leaves to this process. */
+uint64_t host_cores(void);
+
 /* Median cost of one clock_now_ns() in ns over several batches. */
 double host_clock_cost_ns(void);
 

@@ -31,7 +31,8 @@ static int connection_open(struct connection *connection)
     return status != 0 ? status : loop_prepare(&connection->loop, shared->ops, handle, failure);
 }
 
-/* Afterwards the account is empty again, but warm. */
+/* Afterwards the account is empty again, but warm. In a closed loop even before an open one: at a
+ * low rate a few seconds would fill no cache. */
 static int warm_up(struct connection *connection)
 {
     struct loop *loop = &connection->loop;
@@ -56,7 +57,8 @@ static int measure(struct connection *connection, int run_queue_fd)
     struct loop_span span = {.phase = "run",
                              .start_ns = shared->at_ns,
                              .deadline_ns = shared->deadline_ns,
-                             .operations = shared->job->operations};
+                             .operations = shared->job->operations,
+                             .paced = shared->job->rate > 0};
     struct engine_waits waits = shared->ops->waits(handle);
     uint64_t run_queue_ns = usage_run_queue_ns(run_queue_fd);
     uint64_t cpu_ns = clock_thread_cpu_ns();
@@ -90,6 +92,9 @@ void *connection_main(void *argument)
         goto out;
     }
     run_queue_fd = usage_run_queue_open();
+    if (connection->shared->job->rate > 0) {
+        pace_prepare_thread();
+    }
     status = warm_up(connection);
     if (status != 0 || !gate_wait(gate, GATE_RUN)) {
         goto out;

@@ -33,6 +33,9 @@ enum {
 };
 #define JOB_OPERATIONS_MAX UINT64_C(1000000000000)
 #define JOB_TIME_MAX_NS UINT64_C(1000000000000000)
+/* Executions a second; one in a thousand seconds to one a nanosecond. */
+#define JOB_RATE_MIN 0.001
+#define JOB_RATE_MAX 1e9
 
 struct job_setting {
     char *name;
@@ -103,7 +106,14 @@ struct job {
     uint64_t grace_ns;
     uint64_t latency_limit_ns;
     uint32_t max_tries; /* >= 1 */
+    double rate;        /* executions a second of all connections_total, 0: a closed loop */
 };
+
+/* Between two executions that are due on one connection; only with a rate. */
+static inline double job_gap_ns(const struct job *job)
+{
+    return (double)job->connections_total * 1e9 / job->rate;
+}
 
 /* Reads a `job` line. ERROR_PROTOCOL names the key and what is wrong with it; ERROR_INVALID: a
  * protocol version or a kind of job that this worker does not know. The job is the caller's:

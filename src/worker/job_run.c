@@ -187,6 +187,20 @@ static int read_extent(const json_t *object, const char *where, const char *time
     return 0;
 }
 
+static int read_rate(const json_t *line, struct job *job, struct error *error)
+{
+    const json_t *rate = json_object_get(line, "rate");
+    if (rate == NULL || json_is_null(rate)) {
+        return 0;
+    }
+    int status = json_get_double(line, "rate", "job", &job->rate, error);
+    if (status == 0 && !(job->rate >= JOB_RATE_MIN && job->rate <= JOB_RATE_MAX)) {
+        status = error_set(error, ERROR_PROTOCOL, "job: rate is %g, must lie within %g and %g",
+                           job->rate, JOB_RATE_MIN, JOB_RATE_MAX);
+    }
+    return status;
+}
+
 int job_read_run(const json_t *line, struct job *job, struct error *error)
 {
     json_t *warmup = NULL;
@@ -221,5 +235,5 @@ int job_read_run(const json_t *line, struct job *job, struct error *error)
         status = job_read_number(line, "max_tries", "job", 1, JOB_TRIES_MAX, &tries, error);
     }
     job->max_tries = (uint32_t)tries;
-    return status;
+    return status == 0 ? read_rate(line, job, error) : status;
 }

@@ -1,6 +1,7 @@
 #include "worker/loop.h"
 
 #include "core/clock.h"
+#include "measure/host.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -61,6 +62,9 @@ static int make_entry(struct loop *loop, struct loop_entry *entry, const struct 
     if (tally_init(entry->tally, entry->script->statement_count, &failure->error) != 0) {
         return failure_phase(failure, "open");
     }
+    if (job->rate > 0) {
+        tally_pace(entry->tally);
+    }
     if (evaluation_init(&entry->evaluation, entry->script, job->constants, job->constant_count,
                         &failure->error) != 0) {
         failure->script = entry->index;
@@ -89,6 +93,8 @@ int loop_init(struct loop *loop, const struct job *job, uint32_t role_index, uin
     loop->connection = connection;
     loop->seed = job->seed;
     loop->latency_limit_ns = job->latency_limit_ns;
+    loop->gap_ns = job->rate > 0 ? job_gap_ns(job) : 0;
+    loop->pace.sharing_cores = job->connections_total > host_cores();
     loop->entries = calloc(role->share_count, sizeof(*loop->entries));
     if (loop->entries == NULL) {
         return no_memory(failure);
@@ -215,6 +221,7 @@ void loop_restart(struct loop *loop, bool warmup)
     loop->first_ns = 0;
     loop->ended_ns = 0;
     loop->settled_ns = 0;
+    loop->horizon_ns = 0;
     atomic_store_explicit(&loop->done, 0, memory_order_relaxed);
 }
 
@@ -246,12 +253,34 @@ static inline void account(struct loop *loop, uint32_t index, enum outcome outco
     }
 }
 
-int loop_run(struct loop *loop, const struct loop_span *span, struct failure *failure)
+static inline void account_paced(struct loop *loop, uint32_t index, enum outcome outcome,
+                                 const struct engine_effect *effect, uint64_t start_ns,
+                                 uint64_t end_ns)
+{
+    uint64_t due_ns = loop->pace.due_ns;
+    tally_add_paced(loop->entries[index].tally, outcome, effect, end_ns - start_ns,
+                    start_ns - due_ns, loop->latency_limit_ns);
+    if (outcome == OUTCOME_OK) {
+        seconds_add(&loop->seconds, index, end_ns - due_ns > loop->latency_limit_ns, end_ns);
+    }
+    pace_next(&loop->pace);
+}
+
+/* The connection served until then, though it may have waited for work: its window ends there. */
+static void end_paced(struct loop *loop, uint64_t until_ns)
+{
+    bool settled = loop->settled_ns == loop->ended_ns;
+    loop->ended_ns = loop->ended_ns > until_ns ? loop->ended_ns : until_ns;
+    loop->settled_ns = settled ? loop->ended_ns : loop->settled_ns;
+    loop->horizon_ns = until_ns;
+}
+
+/* Compiled twice, so that the closed loop holds no trace of the open one. */
+static inline __attribute__((always_inline)) int
+run_span(struct loop *loop, const struct loop_span *span, bool paced, struct failure *failure)
 {
     const uint64_t deadline_ns = span->deadline_ns;
-    seconds_restart(&loop->seconds, span->start_ns);
-    loop->ended_ns = span->start_ns;
-    loop->settled_ns = span->start_ns;
+    uint64_t until_ns = 0;
     for (uint64_t done = 0; done < span->operations;) {
         uint32_t index = pick(loop);
         struct loop_entry *entry = &loop->entries[index];
@@ -261,18 +290,27 @@ int loop_run(struct loop *loop, const struct loop_span *span, struct failure *fa
                              0)) {
             return failure_evaluation(failure, span->phase, entry->index, &entry->evaluation);
         }
+        if (paced) {
+            pace_wait(&loop->pace, deadline_ns, loop->stop);
+        }
         if (__builtin_expect(atomic_load_explicit(loop->stop, memory_order_relaxed), 0)) {
+            until_ns = clock_now_ns();
             break;
         }
         struct engine_effect effect;
         uint64_t start_ns = clock_now_ns();
         if (__builtin_expect(start_ns >= deadline_ns, 0)) {
+            until_ns = deadline_ns;
             break;
         }
         enum outcome outcome = operation_run(&loop->operation, &entry->evaluation,
                                              entry->statements, entry->tally, &effect);
         uint64_t end_ns = clock_now_ns();
-        account(loop, index, outcome, &effect, start_ns, end_ns);
+        if (paced) {
+            account_paced(loop, index, outcome, &effect, start_ns, end_ns);
+        } else {
+            account(loop, index, outcome, &effect, start_ns, end_ns);
+        }
         if (__builtin_expect(done == 0, 0)) {
             loop->first_ns = start_ns;
         }
@@ -284,5 +322,25 @@ int loop_run(struct loop *loop, const struct loop_span *span, struct failure *fa
         done++;
         atomic_store_explicit(&loop->done, done, memory_order_relaxed);
     }
+    if (paced) {
+        end_paced(loop, until_ns != 0 ? until_ns : loop->ended_ns);
+    }
     return 0;
+}
+
+int loop_run(struct loop *loop, const struct loop_span *span, struct failure *failure)
+{
+    seconds_restart(&loop->seconds, span->start_ns);
+    loop->ended_ns = span->start_ns;
+    loop->settled_ns = span->start_ns;
+    if (!span->paced) {
+        return run_span(loop, span, false, failure);
+    }
+    pace_start(&loop->pace, loop->seed, loop->connection, loop->gap_ns, span->start_ns);
+    return run_span(loop, span, true, failure);
+}
+
+uint64_t loop_backlog(struct loop *loop, uint64_t count_max)
+{
+    return loop->horizon_ns == 0 ? 0 : pace_backlog(&loop->pace, loop->horizon_ns, count_max);
 }

@@ -4,6 +4,8 @@
  * An operation is: pick a script, draw its parameters, read the clock, run, read the clock,
  * account. Two clock reads an operation; no system call of ours, no allocation after the first
  * draws, no output, no atomic but one relaxed store of the number of executions (for progress).
+ * In an open loop (pace.h) there is the wait for the moment in which the operation is due between
+ * the draws and the first reading; its latency counts from that moment.
  *
  * Random streams: the mix draws from (seed, MIX, connection, 0), the parameters of a script from
  * (seed, PARAMETERS, connection, its index in the job); warm-up has streams of its own. A script
@@ -16,6 +18,7 @@
 #include "worker/failure.h"
 #include "worker/job.h"
 #include "worker/operation.h"
+#include "worker/pace.h"
 #include "worker/seconds.h"
 
 #include <stdatomic.h>
@@ -50,6 +53,10 @@ struct loop {
     struct seconds seconds;
     uint64_t latency_limit_ns;
 
+    struct pace pace;    /* only its use of cores until a paced span starts */
+    double gap_ns;       /* between two arrivals, mean; 0: there is no open loop */
+    uint64_t horizon_ns; /* what was due before it should have begun; 0: nothing */
+
     uint64_t op;           /* `:op` of the next operation */
     uint64_t first_ns;     /* start of the first operation of the last loop_run; 0: none */
     uint64_t ended_ns;     /* end of the last one; the start of the span if there was none */
@@ -79,8 +86,13 @@ struct loop_span {
     uint64_t start_ns;    /* the seconds are counted from here */
     uint64_t deadline_ns; /* no operation begins from here on; UINT64_MAX: none */
     uint64_t operations;  /* executions, whatever their outcome; UINT64_MAX: no limit */
+    bool paced;           /* an open loop; until the deadline even if nothing is due any more */
 };
 /* Runs until the span is over or `stop` is set. Nonzero: a script could not be evaluated. */
 int loop_run(struct loop *loop, const struct loop_span *span, struct failure *failure);
+
+/* After a paced span: how many operations were due within it and never began. `count_max` as in
+ * pace_backlog(). To be asked once. */
+uint64_t loop_backlog(struct loop *loop, uint64_t count_max);
 
 #endif

@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+/* Operations that never began are counted one by one so far, over all connections, and on each
+ * of many; drawing one takes some 20 ns. */
+enum { BACKLOG_COUNTED = 10000000, BACKLOG_EACH = 10000 };
+
 static int no_memory(struct failure *failure)
 {
     return failure_set(failure, "result", ERROR_MEMORY, "out of memory for the result");
@@ -133,6 +137,9 @@ static int sums_make(struct sums *sums, const struct job *job, struct failure *f
                            &failure->error) != 0) {
                 return failure_phase(failure, "result");
             }
+            if (job->rate > 0) {
+                tally_pace(sum->tally);
+            }
         }
     }
     return 0;
@@ -205,13 +212,27 @@ static uint64_t connection_end_ns(const struct run *run, const struct loop *loop
     return end;
 }
 
+/* What an open loop asked of a connection, and what of it never began. Nonzero: no memory. */
+static int add_backlog(const struct run *run, struct loop *loop, json_t *entry)
+{
+    if (run->shared.job->rate == 0) {
+        return 0;
+    }
+    uint64_t count_max = BACKLOG_COUNTED / run->count;
+    uint64_t unstarted =
+        loop_backlog(loop, count_max > BACKLOG_EACH ? count_max : (uint64_t)BACKLOG_EACH);
+    uint64_t begun = atomic_load_explicit(&loop->done, memory_order_relaxed);
+    int status = json_object_set_new(entry, "offered", json_wire_u64(begun + unstarted));
+    return status | json_object_set_new(entry, "unstarted", json_wire_u64(unstarted));
+}
+
 static json_t *connections_json(const struct run *run)
 {
     bool waits = (run->worker->capabilities & ENGINE_COUNTS_WAITING) != 0;
     json_t *list = json_array();
     for (uint32_t i = 0; list != NULL && i < run->count; i++) {
-        const struct connection *connection = &run->connections[i];
-        const struct loop *loop = &connection->loop;
+        struct connection *connection = &run->connections[i];
+        struct loop *loop = &connection->loop;
         uint64_t operations = 0;
         for (uint32_t k = 0; loop->tallies != NULL && k < loop->entry_count; k++) {
             operations += loop->tallies[k].outcomes[OUTCOME_OK];
@@ -225,10 +246,11 @@ static json_t *connections_json(const struct run *run)
             waits ? json_wire_u64(connection->waits.slept_ns) : json_null(), "waits",
             waits ? json_wire_u64(connection->waits.count) : json_null(), "late_ns",
             loop->first_ns != 0 ? json_wire_u64(loop->first_ns - run->shared.at_ns) : json_null());
-        if (json_array_append_new(list, entry) != 0) {
+        if (add_backlog(run, loop, entry) != 0 || json_array_append(list, entry) != 0) {
             json_decref(list);
             list = NULL;
         }
+        json_decref(entry);
     }
     return list;
 }

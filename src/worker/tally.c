@@ -19,12 +19,34 @@ int tally_init(struct tally *tally, uint32_t statement_count, struct error *erro
     return 0;
 }
 
+void tally_pace(struct tally *tally)
+{
+    tally->paced = true;
+    tally->service.min = UINT64_MAX;
+    tally->lag.min = UINT64_MAX;
+}
+
 void tally_release(struct tally *tally)
 {
     free(tally->acknowledged);
     free(tally->pending);
     tally->acknowledged = NULL;
     tally->pending = NULL;
+}
+
+static void restart_histogram(struct histogram *histogram)
+{
+    histogram->count = 0;
+    histogram->overflow = 0;
+    histogram->sum = 0;
+    histogram->min = UINT64_MAX;
+    histogram->max = 0;
+    /* Not a memset: that would make the kernel give memory for every untouched bucket. */
+    for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
+        if (histogram->buckets[i] != 0) {
+            histogram->buckets[i] = 0;
+        }
+    }
 }
 
 void tally_restart(struct tally *tally)
@@ -38,16 +60,10 @@ void tally_restart(struct tally *tally)
     tally->slow = 0;
     tally->error_count = 0;
     tally->errors_beyond = 0;
-    tally->latency.count = 0;
-    tally->latency.overflow = 0;
-    tally->latency.sum = 0;
-    tally->latency.min = UINT64_MAX;
-    tally->latency.max = 0;
-    /* Not a memset: that would make the kernel give memory for every untouched bucket. */
-    for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
-        if (tally->latency.buckets[i] != 0) {
-            tally->latency.buckets[i] = 0;
-        }
+    restart_histogram(&tally->latency);
+    if (tally->paced) {
+        restart_histogram(&tally->service);
+        restart_histogram(&tally->lag);
     }
 }
 
@@ -124,6 +140,32 @@ void tally_merge(struct tally *into, const struct tally *from)
     }
     into->errors_beyond += from->errors_beyond;
     histogram_merge(&into->latency, &from->latency);
+    if (from->paced) {
+        histogram_merge(&into->service, &from->service);
+        histogram_merge(&into->lag, &from->lag);
+    }
+}
+
+/* A latency is its lag and its service time; sums that are full say nothing. */
+static int check_parts(const struct tally *tally, const char *script, struct error *error)
+{
+    if (tally->service.count != tally->latency.count || tally->lag.count != tally->latency.count) {
+        return error_set(
+            error, ERROR_PROTOCOL,
+            "internal: script %s: %llu latencies, but %llu service times and %llu lags", script,
+            (unsigned long long)tally->latency.count, (unsigned long long)tally->service.count,
+            (unsigned long long)tally->lag.count);
+    }
+    if (tally->latency.sum != UINT64_MAX &&
+        tally->latency.sum != tally->service.sum + tally->lag.sum) {
+        return error_set(error, ERROR_PROTOCOL,
+                         "internal: script %s: latencies of %llu ns, but service times and lags of "
+                         "%llu and %llu ns",
+                         script, (unsigned long long)tally->latency.sum,
+                         (unsigned long long)tally->service.sum,
+                         (unsigned long long)tally->lag.sum);
+    }
+    return 0;
 }
 
 int tally_check(const struct tally *tally, const char *script, struct error *error)
@@ -143,7 +185,7 @@ int tally_check(const struct tally *tally, const char *script, struct error *err
                          (unsigned long long)tally->latency.count,
                          (unsigned long long)tally->outcomes[OUTCOME_OK]);
     }
-    return 0;
+    return tally->paced ? check_parts(tally, script, error) : 0;
 }
 
 json_t *tally_errors_to_json(const struct tally *tally)
@@ -172,25 +214,25 @@ json_t *tally_errors_to_json(const struct tally *tally)
     return list;
 }
 
-static json_t *latency_to_json(const struct histogram *latency)
+static json_t *histogram_to_json(const struct histogram *histogram)
 {
     json_t *buckets = json_array();
     for (uint32_t i = 0; buckets != NULL && i < HISTOGRAM_BUCKETS; i++) {
-        if (latency->buckets[i] == 0) {
+        if (histogram->buckets[i] == 0) {
             continue;
         }
-        json_t *pair = json_pack("[I, o]", (json_int_t)i, json_wire_u64(latency->buckets[i]));
+        json_t *pair = json_pack("[I, o]", (json_int_t)i, json_wire_u64(histogram->buckets[i]));
         if (json_array_append_new(buckets, pair) != 0) {
             json_decref(buckets);
             return NULL;
         }
     }
-    bool any = latency->count != 0;
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "count", json_wire_u64(latency->count),
-                     "overflow", json_wire_u64(latency->overflow), "sum",
-                     json_wire_u64(latency->sum), "min",
-                     any ? json_wire_u64(latency->min) : json_null(), "max",
-                     any ? json_wire_u64(latency->max) : json_null(), "buckets", buckets);
+    bool any = histogram->count != 0;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "count", json_wire_u64(histogram->count),
+                     "overflow", json_wire_u64(histogram->overflow), "sum",
+                     json_wire_u64(histogram->sum), "min",
+                     any ? json_wire_u64(histogram->min) : json_null(), "max",
+                     any ? json_wire_u64(histogram->max) : json_null(), "buckets", buckets);
 }
 
 static json_t *acknowledged_to_json(const struct tally *tally)
@@ -224,6 +266,10 @@ int tally_to_json(const struct tally *tally, json_t *object)
     }
     status |= json_object_set_new(object, "acknowledged", acknowledged_to_json(tally));
     status |= json_object_set_new(object, "errors", tally_errors_to_json(tally));
-    status |= json_object_set_new(object, "latency", latency_to_json(&tally->latency));
+    status |= json_object_set_new(object, "latency", histogram_to_json(&tally->latency));
+    if (tally->paced) {
+        status |= json_object_set_new(object, "service", histogram_to_json(&tally->service));
+        status |= json_object_set_new(object, "lag", histogram_to_json(&tally->lag));
+    }
     return status;
 }

@@ -4,11 +4,12 @@
  * Identities, checked by tally_check():
  *     attempted = ok + busy + conflict + failed + skipped + open
  *     latency.count = ok
+ *     in an open loop: service.count = lag.count = ok, latency.sum = service.sum + lag.sum
  * Only ok executions feed latency, rows and slow; time_ns sums all attempts.
  *
  * One thread writes it, with plain additions; it is read after that thread has left. Nothing is
  * allocated after tally_init(): messages of failures go to storage of fixed size. A tally is
- * large (39 KB) but lives in memory of mmap(), so buckets that no sample falls into cost nothing.
+ * large (111 KB) but lives in memory of mmap(), so buckets that no sample falls into cost nothing.
  */
 #ifndef PITOT_WORKER_TALLY_H
 #define PITOT_WORKER_TALLY_H
@@ -18,6 +19,7 @@
 #include "engine/engine.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The one outcome of an execution. */
@@ -26,7 +28,7 @@ enum outcome {
     OUTCOME_BUSY,     /* the engine's own busy timeout ended; no retry */
     OUTCOME_CONFLICT, /* still in conflict after max_tries */
     OUTCOME_FAILED,
-    OUTCOME_SKIPPED, /* not begun although it was due */
+    OUTCOME_SKIPPED, /* given up before its first call; this worker never does */
     OUTCOME_OPEN,    /* interrupted after deadline and grace */
     OUTCOME_COUNT
 };
@@ -55,10 +57,17 @@ struct tally {
     uint64_t errors_beyond; /* failures whose message was the ninth or later */
     struct tally_error errors[TALLY_ERRORS_MAX];
     struct histogram latency;
+    /* An open loop counts its latency from when the execution was due, and keeps the parts of it:
+     * lag until it began, service from there. Untouched in a closed loop. */
+    bool paced;
+    struct histogram service;
+    struct histogram lag;
 };
 
 /* `tally` lies in zeroed memory. ERROR_MEMORY. */
 int tally_init(struct tally *tally, uint32_t statement_count, struct error *error);
+/* Right after tally_init(): it is for an open loop. */
+void tally_pace(struct tally *tally);
 void tally_release(struct tally *tally);
 /* Empties everything but `acknowledged`: what warm-up wrote stays written. */
 void tally_restart(struct tally *tally);
@@ -75,6 +84,24 @@ static inline void tally_add(struct tally *tally, enum outcome outcome,
         tally->rows_changed += effect->rows_changed;
         tally->slow += time_ns > latency_limit_ns;
         histogram_add(&tally->latency, time_ns);
+    }
+}
+
+/* The same in an open loop: `time_ns` from its start, `lag_ns` before that. Service time is what
+ * time_ns sums; slow is a latency over the limit. */
+static inline void tally_add_paced(struct tally *tally, enum outcome outcome,
+                                   const struct engine_effect *effect, uint64_t time_ns,
+                                   uint64_t lag_ns, uint64_t latency_limit_ns)
+{
+    tally->outcomes[outcome]++;
+    tally->time_ns += time_ns;
+    if (outcome == OUTCOME_OK) {
+        tally->rows_read += effect->rows_read;
+        tally->rows_changed += effect->rows_changed;
+        tally->slow += time_ns + lag_ns > latency_limit_ns;
+        histogram_add(&tally->latency, time_ns + lag_ns);
+        histogram_add(&tally->service, time_ns);
+        histogram_add(&tally->lag, lag_ns);
     }
 }
 

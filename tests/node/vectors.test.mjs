@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { Digest, digest_row, digest_text } from '../../engines/node/digest.mjs';
 import { Evaluation, EvaluationError } from '../../engines/node/evaluate.mjs';
 import { histogram_index, histogram_lower } from '../../engines/node/histogram.mjs';
-import { Random } from '../../engines/node/random.mjs';
+import { Pace } from '../../engines/node/pace.mjs';
+import { PURPOSE, Random } from '../../engines/node/random.mjs';
 import { read_script } from '../../engines/node/script.mjs';
 
 function load(name) {
@@ -70,6 +71,39 @@ for (const name of ['gaussian', 'exponential', 'zipfian']) {
         }
     });
 }
+
+test('arrivals of an open loop', () => {
+    for (const { stream: [seed, , connection], mean_ns, values, next } of random_vectors.arrivals) {
+        const job = { seed, rate: 1, connections_total: mean_ns / 1e9 };
+        const pace = new Pace(job, connection, 0, 1000);
+        for (const value of values) {
+            assert.equal(pace.due_ns, 1000 + value);
+            pace.next();
+        }
+        const random = new Random(seed, PURPOSE.PACING, connection, 0);
+        values.forEach(() => random.gap());
+        assert.equal(random.next(), next);
+    }
+});
+
+test('the backlog of an open loop', () => {
+    for (const { stream: [seed, , connection], mean_ns, values } of random_vectors.arrivals) {
+        const job = { seed, rate: 1, connections_total: mean_ns / 1e9 };
+        for (const begun of [0, 5, 23]) {
+            const pace = new Pace(job, connection, 0, 0);
+            for (let i = 0; i < begun; i++) {
+                pace.next();
+            }
+            const until = values.at(-1);
+            const expected = values.slice(begun).filter((value) => value < until).length;
+            assert.equal(pace.backlog(until, 1), expected);
+        }
+    }
+    /* Beyond what is counted one by one the rest is told from the time. */
+    const pace = new Pace({ seed: 1, rate: 1e9, connections_total: 1 }, 0, 0, 0);
+    const count = pace.backlog(1e6, 1e6);
+    assert.ok(Math.abs(count - 1e6) < 5e3, `${count}`);
+});
 
 test('histogram buckets', () => {
     for (const [value, index, lower, upper] of load('histogram.json').buckets) {

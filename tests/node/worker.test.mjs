@@ -5,6 +5,7 @@ import { after, test } from 'node:test';
 
 import { CAN_EXECVE, Client, job, make_fake_folder, remove_folder, run_job, script, step }
     from './worker-client.mjs';
+import { Pace } from '../../engines/node/pace.mjs';
 
 const folder = make_fake_folder();
 const database = join(folder, 'database');
@@ -94,7 +95,7 @@ test('hello says what is inside', async () => {
     assert.equal(hello.version, '9.8.7');
     assert.equal(hello.binding_version, '1.2.3');
     assert.equal(hello.runtime, `node ${process.versions.node}`);
-    assert.deepEqual(hello.capabilities, ['threads', 'check', 'verify']);
+    assert.deepEqual(hello.capabilities, ['threads', 'check', 'verify', 'rate']);
     assert.ok(hello.clock.cost_ns > 0 && hello.clock.resolution_ns > 0);
     client.end_input();
     assert_ended(await client.ended(), 1);
@@ -130,6 +131,9 @@ test('jobs that are wrong', async () => {
         [{ ...good, scripts: [tree] }, /no variable/],
         [{ ...good, scripts: [rows] }, /only a load may/],
         [{ ...good, connections_total: 1 }, /do not fit connections_total/],
+        [{ ...good, rate: 0 }, /rate is 0, must be a number from 0.001 to 1000000000/],
+        [{ ...good, rate: 1e12 }, /rate is 1000000000000/],
+        [{ ...good, rate: '70' }, /rate is "70"/],
         [{ ...good, duration_ns: 5 }, /exactly one of duration_ns and operations/],
         [{ ...good, roles: [{ ...good.roles[0], scripts: [{ script: 1, weight: 1 }] }] },
          /script is 1/],
@@ -253,6 +257,84 @@ test('a mistake in arithmetic is told with its place', async () => {
                                          place: [4, 8] } });
     const error = await fails(run_job(database, [divide]), 'warmup', /^division by zero$/);
     assert.deepEqual([error.script, error.place], [0, [4, 8]]);
+});
+
+/* ---- an open loop ------------------------------------------------------------------------- */
+
+/* Arrivals of a connection before a moment after go. */
+function arrivals(line, number, until_ns) {
+    const pace = new Pace(line, number, 0, 0);
+    let count = 0;
+    for (; pace.due_ns < until_ns; count++) {
+        pace.next();
+    }
+    return count;
+}
+
+function check_parts({ ok, latency, service, lag, slow }) {
+    assert.deepEqual([latency.count, service.count, lag.count], [ok, ok, ok]);
+    assert.equal(latency.sum, service.sum + lag.sum);
+    assert.ok(latency.max <= service.max + lag.max && slow <= ok);
+}
+
+test('an open loop begins what is due, and no more', async () => {
+    const line = run_job(database, [script('a', ['READ 1']), script('b', ['WRITE 1'])], {
+        rate: 400, duration_ns: 500000000, connections: 3,
+    });
+    const { result } = await runs(line);
+    result.connections.forEach(({ connection, offered, unstarted, ended_ns }) => {
+        assert.equal(offered, arrivals(line, connection, line.duration_ns));
+        assert.ok(unstarted <= offered);
+        assert.ok(ended_ns >= result.started_ns + line.duration_ns);
+    });
+    const attempted = result.scripts.reduce((sum, s) => sum + s.attempted, 0);
+    const begun = result.connections.reduce((sum, c) => sum + c.offered - c.unstarted, 0);
+    assert.equal(attempted, begun);
+    assert.ok(attempted > 0);
+    result.scripts.forEach(check_parts);
+});
+
+test('an open loop of so many operations', async () => {
+    const { result } = await runs(run_job(database, [script('a', ['READ 1'])],
+                                          { rate: 2500.5, operations: 30 }));
+    assert.equal(result.scripts[0].ok, 60);
+    check_parts(result.scripts[0]);
+    for (const { offered, unstarted } of result.connections) {
+        assert.equal(offered - unstarted, 30);
+    }
+});
+
+test('a closed loop says nothing of an open one', async () => {
+    const { result } = await runs(run_job(database, [script('a', ['READ 1'])], { rate: null }));
+    assert.equal(result.scripts[0].service, undefined);
+    assert.equal(result.scripts[0].lag, undefined);
+    assert.equal(result.connections[0].offered, undefined);
+});
+
+test('what waits behind a call that does not come back never began', async () => {
+    const line = run_job(database, [script('a', ['HANG'])], {
+        warmup: { operations: 0 }, duration_ns: 200000000, grace_ns: 50000000, rate: 1000,
+    });
+    const { result } = await runs(line);
+    assert.deepEqual([result.scripts[0].attempted, result.scripts[0].open], [2, 2]);
+    for (const { connection, offered, unstarted } of result.connections) {
+        assert.equal(offered, arrivals(line, connection, line.duration_ns));
+        assert.equal(unstarted, offered - 1);
+    }
+});
+
+test('stop ends the wait for an operation that is far away', async () => {
+    const client = await started(run_job(database, [script('a', ['READ 1'])], {
+        rate: 0.001, duration_ns: 60000000000,
+    }));
+    await client.expect('ready');
+    client.go();
+    client.send({ kind: 'stop' });
+    const result = await client.expect('result');
+    assert.equal(result.partial, true);
+    assert.deepEqual(result.connections.map(({ offered, unstarted }) => [offered, unstarted]),
+                     [[0, 0], [0, 0]]);
+    assert_ended(await client.ended(), 0);
 });
 
 /* ---- what goes on too long ----------------------------------------------------------------- */

@@ -139,6 +139,22 @@ ZIPFIAN = [(1, 100000, 1.001), (1, 100000, 1.07), (0, 9, 1.5), (-1000, 1000, 2.0
            (1, 1000, 1000.0), (7, 7, 2.0), (1, 2**31 - 1, 1.1)]
 
 
+ARRIVALS = [(1, 0, 1e6), (1, 1, 1e6), (2026, 3, 4e3), (7, 99, 4e9 / 3.0), (4294967295, 0, 0.5),
+            (5, 2, 1e14)]
+
+
+def arrivals(seed, connection, mean_ns):
+    """When the operations of a connection are due in an open loop, in ns from its start."""
+    stream = [seed, 5, connection, 0]
+    random = Random(stream)
+    due = 0.0
+    values = []
+    for _ in range(24):
+        due += -math.log(1.0 - random.unit()) * mean_ns
+        values.append(math.floor(due))
+    return {"stream": stream, "mean_ns": mean_ns, "values": values, "next": random.next()}
+
+
 def distribution(name, cases, script):
     result = []
     for k, (lo, hi, parameter) in enumerate(cases):
@@ -170,6 +186,7 @@ def main():
     sections["gaussian"] = distribution("gaussian", GAUSSIAN, 1)
     sections["exponential"] = distribution("exponential", EXPONENTIAL, 2)
     sections["zipfian"] = distribution("zipfian", ZIPFIAN, 3)
+    sections["arrivals"] = [arrivals(*case) for case in ARRIVALS]
 
     print("{")
     for i, name in enumerate(sections):

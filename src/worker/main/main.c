@@ -124,8 +124,8 @@ static json_t *capabilities_json(uint32_t capabilities)
                  {ENGINE_CAN_CHECK, "verify"}, /* both read tables */
                  {ENGINE_COUNTS_WAITING, "counts_waiting"},
                  {ENGINE_HAS_NO_DATABASE, "no_database"}};
-    const char *names[sizeof(known) / sizeof(known[0])];
-    size_t count = 0;
+    const char *names[sizeof(known) / sizeof(known[0]) + 1] = {"rate"}; /* whatever the engine */
+    size_t count = 1;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if ((capabilities & known[i].bit) != 0) {
             names[count++] = known[i].name;

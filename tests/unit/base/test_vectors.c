@@ -158,6 +158,27 @@ static void distributions(void **state)
     json_decref(json);
 }
 
+static void arrivals(void **state)
+{
+    (void)state;
+    json_t *json = load("random.json");
+    size_t i, k;
+    json_t *item, *value;
+    json_array_foreach(section(json, "arrivals"), i, item)
+    {
+        struct random random = stream_of(item);
+        double mean_ns = json_number_value(json_object_get(item, "mean_ns"));
+        double due = 0;
+        json_array_foreach(section(item, "values"), k, value)
+        {
+            due += random_gap(&random) * mean_ns;
+            assert_int_equal((uint64_t)due, u64_at(section(item, "values"), k));
+        }
+        assert_next(&random, item);
+    }
+    json_decref(json);
+}
+
 static void histogram_buckets(void **state)
 {
     (void)state;
@@ -211,8 +232,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(raw_numbers_and_bounds), cmocka_unit_test(unit_doubles_bit_by_bit),
-        cmocka_unit_test(distributions),          cmocka_unit_test(histogram_buckets),
-        cmocka_unit_test(histogram_percentiles),
+        cmocka_unit_test(distributions),          cmocka_unit_test(arrivals),
+        cmocka_unit_test(histogram_buckets),      cmocka_unit_test(histogram_percentiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

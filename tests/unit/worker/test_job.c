@@ -53,7 +53,22 @@ static void good_ones(void **state)
     assert_int_equal(job->operations, 1);
     assert_int_equal(job->duration_ns, JOB_UNLIMITED);
     assert_int_equal(job->roles[0].shares[0].weight, 3);
+    assert_true(job->rate == 0);
     job_free(job);
+
+    static const struct {
+        const char *text;
+        double rate;
+    } rates[] = {{"null", 0}, {"1000", 1000}, {"0.25", 0.25}, {"1e9", 1e9}};
+    for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+        char text[2000];
+        snprintf(text, sizeof(text), "%s,'rate':%s}",
+                 "{" COMMON "'job':'run','scripts':" SCRIPTS ",'roles':" ROLE "," NUMBERS,
+                 rates[i].text);
+        assert_int_equal(parse(text, &job, &error), 0);
+        assert_true(job->rate == rates[i].rate);
+        job_free(job);
+    }
 
     assert_int_equal(parse("{" COMMON "'job':'load','schema':'x','script':" ROWS "}", &job, &error),
                      0);
@@ -157,6 +172,10 @@ static const struct {
     {"'grace_ns':0", "'grace_ns':'18446744073709551615'", "grace_ns"},
     {"'max_tries':1", "'max_tries':0", "max_tries"},
     {"'latency_limit_ns':0", "'latency_limit_ns':{}", "latency_limit_ns"},
+    {"'max_tries':1", "'max_tries':1,'rate':0", "rate is 0"},
+    {"'max_tries':1", "'max_tries':1,'rate':-1", "rate is -1"},
+    {"'max_tries':1", "'max_tries':1,'rate':1e12", "rate is 1e+12"},
+    {"'max_tries':1", "'max_tries':1,'rate':'70%'", "rate"},
 };
 
 static char *replaced(const char *text, const char *old, const char *new)

@@ -23,9 +23,9 @@ struct fixture {
     struct loop *loop;
 };
 
-/* A role with `count` scripts of one text. */
-static void begin(struct fixture *fixture, uint32_t connection, const char *script, uint32_t count,
-                  uint32_t second_weight)
+/* A role with `count` scripts of one text. `rate`: of all 10 connections, 0: a closed loop. */
+static void begin_at(double rate, struct fixture *fixture, uint32_t connection, const char *script,
+                     uint32_t count, uint32_t second_weight)
 {
     memset(fixture, 0, sizeof(*fixture));
     fake_reset();
@@ -50,6 +50,7 @@ static void begin(struct fixture *fixture, uint32_t connection, const char *scri
                                 .duration_ns = JOB_UNLIMITED,
                                 .operations = 1,
                                 .max_tries = 3,
+                                .rate = rate,
                                 .latency_limit_ns = UINT64_MAX / 2};
     failure_init(&fixture->failure);
     fixture->loop = calloc(1, sizeof(*fixture->loop));
@@ -58,6 +59,12 @@ static void begin(struct fixture *fixture, uint32_t connection, const char *scri
         loop_init(fixture->loop, &fixture->job, 0, connection, &stop, &cut, &fixture->failure), 0);
     assert_int_equal(loop_prepare(fixture->loop, &fake_ops, &fake_connection, &fixture->failure),
                      0);
+}
+
+static void begin(struct fixture *fixture, uint32_t connection, const char *script, uint32_t count,
+                  uint32_t second_weight)
+{
+    begin_at(0, fixture, connection, script, count, second_weight);
 }
 
 static void end(struct fixture *fixture)
@@ -253,6 +260,97 @@ static void slow_ones(void **state)
     end(&fixture);
 }
 
+/* ---- an open loop ---- */
+
+static void parts_of_a_latency(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    begin_at(1e5, &fixture, 2, FAKE_COUNTING, 1, 0);
+    fixture.loop->latency_limit_ns = 0; /* everything takes longer */
+    fake.runs[7] = ENGINE_FAILED;
+    struct loop_span span = {.phase = "run",
+                             .start_ns = clock_now_ns(),
+                             .deadline_ns = UINT64_MAX,
+                             .operations = 20,
+                             .paced = true};
+    loop_restart(fixture.loop, false);
+    assert_int_equal(loop_run(fixture.loop, &span, &fixture.failure), 0);
+    struct tally *tally = &fixture.loop->tallies[0];
+    assert_int_equal(tally->attempted, 20);
+    assert_int_equal(tally->outcomes[OUTCOME_OK], 19);
+    assert_int_equal(tally->slow, 19);
+    assert_int_equal(tally->latency.count, 19);
+    struct error error = ERROR_INIT;
+    assert_int_equal(tally_check(tally, "counting", &error), 0);
+    /* The twenty-first arrival lies behind the last operation, or is a backlog. */
+    struct pace expected = {0};
+    pace_start(&expected, 42, 2, 1e5, span.start_ns);
+    for (int i = 0; i < 20; i++) {
+        pace_next(&expected);
+    }
+    assert_int_equal(fixture.loop->pace.due_ns, expected.due_ns);
+    assert_int_equal(fixture.loop->horizon_ns, fixture.loop->ended_ns);
+
+    tally->lag.sum++;
+    assert_int_equal(tally_check(tally, "counting", &error), ERROR_PROTOCOL);
+    assert_non_null(strstr(error.message, "internal: script counting: latencies of"));
+    tally->lag.sum--;
+    tally->service.count--;
+    error_clear(&error);
+    assert_int_equal(tally_check(tally, "counting", &error), ERROR_PROTOCOL);
+    assert_non_null(strstr(error.message, "18 service times and 19 lags"));
+
+    loop_restart(fixture.loop, false);
+    assert_int_equal(tally->lag.count, 0);
+    assert_int_equal(tally->service.sum, 0);
+    assert_int_equal(loop_backlog(fixture.loop, 1000), 0);
+    end(&fixture);
+}
+
+/* A connection that has nothing to do serves until the deadline all the same. */
+static void an_idle_connection_stays_until_the_deadline(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    begin_at(0.001, &fixture, 0, FAKE_COUNTING, 1, 0);
+    uint64_t now = clock_now_ns();
+    struct loop_span span = {.phase = "run",
+                             .start_ns = now,
+                             .deadline_ns = now + NS_PER_MS,
+                             .operations = UINT64_MAX,
+                             .paced = true};
+    loop_restart(fixture.loop, false);
+    assert_int_equal(loop_run(fixture.loop, &span, &fixture.failure), 0);
+    assert_int_equal(fake.ran, 0);
+    assert_int_equal(fixture.loop->ended_ns, span.deadline_ns);
+    assert_int_equal(fixture.loop->settled_ns, span.deadline_ns);
+    assert_int_equal(loop_backlog(fixture.loop, 1000), 0);
+    end(&fixture);
+}
+
+static void what_never_began_is_counted(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    begin_at(1e7, &fixture, 0, FAKE_COUNTING, 1, 0);
+    uint64_t now = clock_now_ns();
+    struct loop_span span = {.phase = "run",
+                             .start_ns = now - NS_PER_MS,
+                             .deadline_ns = now,
+                             .operations = UINT64_MAX,
+                             .paced = true};
+    loop_restart(fixture.loop, false);
+    assert_int_equal(loop_run(fixture.loop, &span, &fixture.failure), 0);
+    assert_int_equal(fake.ran, 0);
+    struct pace expected = {0};
+    pace_start(&expected, 42, 0, 1000, span.start_ns);
+    uint64_t count = pace_backlog(&expected, now, 100000);
+    assert_true(count > 800 && count < 1200);
+    assert_int_equal(loop_backlog(fixture.loop, 100000), count);
+    end(&fixture);
+}
+
 static void restart_keeps_what_was_written(void **state)
 {
     (void)state;
@@ -300,6 +398,9 @@ int main(void)
         cmocka_unit_test(limits),
         cmocka_unit_test(failures_count_as_operations),
         cmocka_unit_test(slow_ones),
+        cmocka_unit_test(parts_of_a_latency),
+        cmocka_unit_test(an_idle_connection_stays_until_the_deadline),
+        cmocka_unit_test(what_never_began_is_counted),
         cmocka_unit_test(restart_keeps_what_was_written),
         cmocka_unit_test(parameters_must_agree),
     };
