@@ -9,7 +9,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { Account } from './account.mjs';
-import { now_ns, sleep_until_ns } from './clock.mjs';
+import { now_ns, since, sleep_until_ns } from './clock.mjs';
 import { Control, STAGE, park } from './control.mjs';
 import { load_driver } from './drivers.mjs';
 import { failure_line, failure_of } from './failure.mjs';
@@ -51,9 +51,22 @@ async function warm_up({ loop, control, account }) {
     parentPort.postMessage({ reached: 'warm', operations });
 }
 
+/* Neither running nor waiting for a core: asleep, for a lock, a disk or a page. Not known of
+ * bindings with promises, whose engine may work in other threads meanwhile, where an operation was
+ * still open, for the thread's figures go beyond its window, and in an open loop, which also sleeps
+ * until an operation is due. The kernel's figures may be a tick (1 to 10 ms) old when they are
+ * read, so of single operations nothing can be said. */
+function off_cpu(account, synchronous, start_ns, { cpu_ns, run_queue_ns }) {
+    if (!synchronous || workerData.job.rate !== null || cpu_ns === null || run_queue_ns === null ||
+        account.ended_ns > account.settled_ns) {
+        return null;
+    }
+    return Math.max(0, account.settled_ns - start_ns - cpu_ns - run_queue_ns);
+}
+
 /* Figures of the thread are taken before the sleep and after the last operation, so that they
  * take nothing from the window. */
-async function measure({ loop, control }) {
+async function measure({ loop, control, account }) {
     const { job } = workerData;
     const before = thread_usage();
     sleep_until_ns(control.at_ns);
@@ -66,8 +79,10 @@ async function measure({ loop, control }) {
     const after = thread_usage();
     const between = (key) =>
         (before[key] === null || after[key] === null ? null : after[key] - before[key]);
-    parentPort.postMessage({ reached: 'left', cpu_ns: between('cpu_ns'),
-                             run_queue_ns: between('run_queue_ns'),
+    const used = { cpu_ns: between('cpu_ns'), run_queue_ns: between('run_queue_ns') };
+    const start_ns = since(account.base_s, control.at_ns);
+    const off_cpu_ns = off_cpu(account, loop.synchronous, start_ns, used);
+    parentPort.postMessage({ reached: 'left', ...used, off_cpu_ns,
                              usage: control.leave() ? usage_now() : null });
 }
 

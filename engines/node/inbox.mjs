@@ -18,6 +18,11 @@ export class Inbox {
         return this.#events.shift() ?? { time: true };
     }
 
+    /* The next event that is there already; undefined: none is. */
+    take() {
+        return this.#events.shift();
+    }
+
     #wait(until_ms) {
         return new Promise((resolve) => {
             const left_ms = Math.max(0, until_ms - performance.now());

@@ -19,6 +19,8 @@ const OPERATIONS_MAX = 1e12;
 const TIME_MAX_NS = 1e15;
 const RATE_MIN = 0.001;
 const RATE_MAX = 1e9;
+const DEPTHS_MAX = 16;
+const DEPTH_MAX = 1024;
 const UINT32_MAX = 0xFFFFFFFF;
 
 function bad(message) {
@@ -175,6 +177,23 @@ function read_run(line, job) {
               `a number from ${RATE_MIN} to ${RATE_MAX}`);
 }
 
+/* ---- event_loop ---------------------------------------------------------------------- */
+
+function read_event_loop(line, job) {
+    job.scripts = scripts(line);
+    job.roles = list(line, 'roles', 'job', 1, 1).map((entry) => role(entry, job.scripts.length));
+    if (job.roles[0].connections !== 1) {
+        throw bad(`job: event_loop has one connection, not ${job.roles[0].connections}`);
+    }
+    job.warmup = extent(get(line, 'warmup', 'job', is_object, 'an object'), 'job: warmup', 'ns', 0);
+    job.duration_ns = number(line, 'duration_ns', 'job', 1, TIME_MAX_NS);
+    job.in_flight = list(line, 'in_flight', 'job', 0, DEPTHS_MAX);
+    job.in_flight.forEach((_, i) => number(job.in_flight, i, 'job: in_flight', 1, DEPTH_MAX));
+    job.max_tries = number(line, 'max_tries', 'job', 1, TRIES_MAX);
+    job.latency_limit_ns = TIME_MAX_NS;
+    job.rate = null;
+}
+
 /* ---- check, verify ------------------------------------------------------------------- */
 
 function read_check(line, job) {
@@ -219,7 +238,8 @@ function read_verify(line, job) {
     job.rate = null;
 }
 
-const READERS = { run: read_run, check: read_check, verify: read_verify };
+const READERS = { run: read_run, event_loop: read_event_loop, check: read_check,
+                  verify: read_verify };
 
 /* A new object; throws a Failure that names the key and what is wrong with it. */
 export function read_job(line) {

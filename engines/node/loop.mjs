@@ -81,6 +81,7 @@ export class Loop {
         this.drawn = null; /* entry that is drawn or running */
         this.mix = new Random(0, 0, 0, 0);
         this.OPEN = OPEN;
+        this.synchronous = driver.synchronous;
         this.measure = measure[driver.synchronous ? 'synchronous' : 'asynchronous'];
         this.total_weight = 0;
         this.entries = role.scripts.map(({ script, weight }, place) => {

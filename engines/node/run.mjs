@@ -55,7 +55,7 @@ class Run {
                 });
                 const connection = { number, role, account: new Account(account), settings: null,
                                      warmup_operations: 0, cpu_ns: null, run_queue_ns: null,
-                                     left: false, closed: null, given_up: false };
+                                     off_cpu_ns: null, left: false, closed: null, given_up: false };
                 this.connections.push(connection);
                 const data = { part: 'connection', ...worker.binding, job, role, number, account,
                                control };
@@ -90,6 +90,7 @@ class Run {
             connection.left = true;
             connection.cpu_ns = message.cpu_ns;
             connection.run_queue_ns = message.run_queue_ns;
+            connection.off_cpu_ns = message.off_cpu_ns;
             this.usage_end = message.usage ?? this.usage_end;
             break;
         default:

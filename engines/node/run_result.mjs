@@ -101,13 +101,14 @@ function backlog_json({ job, base_s, at_ns }, { number, account, given_up }) {
 }
 
 function connection_json(run, connection) {
-    const { number, role, account, cpu_ns, run_queue_ns } = connection;
+    const { number, role, account, cpu_ns, run_queue_ns, off_cpu_ns } = connection;
     const at = since(run.base_s, run.at_ns);
     const moment = (ns) => wire(BigInt(Math.max(ns, at) - at) + run.at_ns);
     return {
         connection: number, role,
         operations: account.tallies.reduce((all, tally) => all + tally.outcome(OK), 0),
-        ended_ns: moment(account.settled_ns), cpu_ns, run_queue_ns, slept_ns: null, waits: null,
+        ended_ns: moment(account.settled_ns), cpu_ns, run_queue_ns, off_cpu_ns, slept_ns: null,
+        waits: null,
         late_ns: account.first_ns === null ? null : account.first_ns - at,
         ...backlog_json(run, connection),
     };

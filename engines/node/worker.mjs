@@ -4,15 +4,17 @@
  *
  *     node worker.mjs --engine NAME --binding BINDING [--option KEY=VALUE]...
  *
- * The main thread speaks, and never calls an engine after `hello`; that is for threads of their
- * own. It can so answer, and end, in every state: a thread inside an engine cannot be interrupted,
- * and Node would wait for it, so the process then ends by becoming another program.
+ * The main thread speaks, and calls no engine after `hello`; that is for threads of their own. It
+ * can so answer, and end, in every state: a thread inside an engine cannot be interrupted, and
+ * Node would wait for it, so the process then ends by becoming another program. The one exception
+ * is a job that measures the main thread itself (event_loop.mjs).
  */
 import { existsSync, fstatSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 
 import { clock_measure } from './clock.mjs';
 import { BINDINGS, identity_of, load_driver, read_options } from './drivers.mjs';
+import { run_event_loop } from './event_loop.mjs';
 import { Failure, failure_from_line, failure_line, failure_of } from './failure.mjs';
 import { Inbox } from './inbox.mjs';
 import { PROTOCOL, read_job } from './job.mjs';
@@ -216,6 +218,17 @@ class Main {
         }
     }
 
+    #do(job) {
+        switch (job.job) {
+        case 'run':
+            return run_job(this, job);
+        case 'event_loop':
+            return run_event_loop(this, job);
+        default:
+            return this.#tend(job);
+        }
+    }
+
     async work({ engine, binding, options }) {
         const { bigint } = read_options(options);
         const { driver, loaded } = await load_driver(binding);
@@ -224,11 +237,11 @@ class Main {
         this.send({
             kind: 'hello', protocol: PROTOCOL, worker: `worker.mjs ${VERSION}`, build: 'release',
             engine, driver: binding, sync_call: null, ...identity, warnings: [],
-            capabilities: ['threads', 'check', 'verify', 'rate'], clock: clock_measure(),
+            capabilities: ['threads', 'check', 'verify', 'rate', 'event_loop'],
+            clock: clock_measure(),
         });
         const job = await this.#read_job();
-        const line = await (job.job === 'run' ? run_job(this, job) : this.#tend(job));
-        this.finish(line);
+        this.finish(await this.#do(job));
     }
 }
 

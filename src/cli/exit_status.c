@@ -39,6 +39,11 @@ int exit_status_of_input_error(enum error_code code, int signal)
     return exit_status_of_error(code, signal);
 }
 
+static bool is(const char *status, const char *name)
+{
+    return status != NULL && strcmp(status, name) == 0;
+}
+
 int exit_status_of_result(const struct result *result, int signal)
 {
     if (result->partial && signal != 0) {
@@ -50,7 +55,8 @@ int exit_status_of_result(const struct result *result, int signal)
         const char *status = result->engines.items[i].status;
         if (status == NULL || strcmp(status, "failed") == 0) {
             failed++;
-        } else if (strcmp(status, "ok") == 0) {
+        } else if (strcmp(status, "ok") == 0 &&
+                   !is(result->engines.items[i].event_loop.status, "failed")) {
             whole++;
         }
     }

@@ -93,6 +93,12 @@ static const struct option options[] = {
      .kind = OPTION_SWITCH,
      FIELD(keep),
      .help = "Keep the copies that were measured."},
+    {.name = "event-loop",
+     .kind = OPTION_SWITCH,
+     FIELD(event_loop),
+     .help = "After the rounds, each engine whose worker has an event loop also runs one "
+             "connection on its main thread, at half of what it can do: how late a timer of 1 ms "
+             "is meanwhile, and for engines with promises how several operations at once go."},
     COMMON_OPTION_JSON,
     COMMON_OPTION_QUIET,
     COMMON_OPTION_EVERY,
@@ -278,6 +284,7 @@ void prod_options_fill(const struct prod_options *given, struct plan *plan)
         .check = check_of(given),
         .fresh = given->fresh,
         .keep = given->keep,
+        .event_loop = given->event_loop,
     };
 }
 

@@ -19,7 +19,7 @@ struct prod_options {
     int64_t cache_size;
     result_pairs pragmas;
     result_pairs engine_options; /* NAME.KEY, VALUE */
-    bool fresh, keep, quiet;
+    bool fresh, keep, quiet, event_loop;
 };
 
 extern const struct option_table prod_option_table;

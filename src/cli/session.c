@@ -215,6 +215,14 @@ static int deliver(struct session *session)
     return status;
 }
 
+static void explain_event_loop(const struct session *session, const struct result_engine *engine)
+{
+    const char *why = engine->event_loop.error != NULL ? engine->event_loop.error : "no reason";
+    char *message = result_text("%s failed on the event loop: %s", engine->name, why);
+    output_complain(session->command->name, message != NULL ? message : engine->name);
+    free(message);
+}
+
 /* A status that is not 0 is explained where errors are looked for, also when the table goes
  * elsewhere. */
 static void explain(const struct session *session)
@@ -223,6 +231,10 @@ static void explain(const struct session *session)
         const struct result_engine *engine = &session->result->engines.items[i];
         const char *status = engine->status != NULL ? engine->status : "failed";
         if (strcmp(status, "ok") == 0) {
+            const struct result_event_loop *loop = &engine->event_loop;
+            if (loop->status != NULL && strcmp(loop->status, "failed") == 0) {
+                explain_event_loop(session, engine);
+            }
             continue;
         }
         char *message = result_text(

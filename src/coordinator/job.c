@@ -110,27 +110,33 @@ static bool role_writes(const struct plan *plan, const struct suite_role *role)
     return false;
 }
 
-/* `writing`: only the write scripts of roles that have any. */
+/* `writing`: only its write scripts, if it has any. */
+static json_t *role_json(const struct plan *plan, const struct suite_role *role,
+                         uint32_t connections, bool writing)
+{
+    json_t *shares = json_array();
+    bool only_writes = writing && role_writes(plan, role);
+    for (size_t k = 0; shares != NULL && k < role->share_count; k++) {
+        if (only_writes && plan->suite->scripts[role->shares[k].script].kind != SUITE_WRITE) {
+            continue;
+        }
+        json_t *share = json_pack("{s:I, s:I}", "script", (json_int_t)role->shares[k].script,
+                                  "weight", (json_int_t)role->shares[k].weight);
+        if (json_array_append_new(shares, share) != 0) {
+            json_decref(shares);
+            shares = NULL;
+        }
+    }
+    return json_pack("{s:o, s:I, s:o}", "name", json_text(role->name), "connections",
+                     (json_int_t)connections, "scripts", shares);
+}
+
 static json_t *roles_json(const struct plan *plan, bool writing)
 {
     json_t *array = json_array();
     for (size_t i = 0; array != NULL && i < plan->scenario->role_count; i++) {
         const struct suite_role *role = &plan->scenario->roles[i];
-        json_t *shares = json_array();
-        bool only_writes = writing && role_writes(plan, role);
-        for (size_t k = 0; shares != NULL && k < role->share_count; k++) {
-            if (only_writes && plan->suite->scripts[role->shares[k].script].kind != SUITE_WRITE) {
-                continue;
-            }
-            json_t *share = json_pack("{s:I, s:I}", "script", (json_int_t)role->shares[k].script,
-                                      "weight", (json_int_t)role->shares[k].weight);
-            if (json_array_append_new(shares, share) != 0) {
-                json_decref(shares);
-                shares = NULL;
-            }
-        }
-        json_t *item = json_pack("{s:o, s:I, s:o}", "name", json_text(role->name), "connections",
-                                 (json_int_t)role_connections(plan, role), "scripts", shares);
+        json_t *item = role_json(plan, role, role_connections(plan, role), writing);
         if (json_array_append_new(array, item) != 0) {
             json_decref(array);
             return NULL;
@@ -154,14 +160,31 @@ static json_t *run_with(const struct plan *plan, const char *database, const res
     return with(job, "latency_limit_ns", json_wire_u64(plan->latency_limit_ns));
 }
 
+static json_t *warmup_json(const struct plan *plan)
+{
+    return plan->warmup_ns != RESULT_ABSENT
+               ? json_pack("{s:o}", "ns", json_wire_u64(plan->warmup_ns))
+               : json_pack("{s:o}", "operations", json_wire_u64(plan->warmup_operations));
+}
+
+json_t *job_event_loop(const struct plan *plan, const char *database, const result_pairs *settings,
+                       uint64_t length_ns)
+{
+    json_t *job = common(plan, "event_loop", database, settings);
+    job = with(job, "scripts", scripts_json(plan));
+    job =
+        with(job, "roles", json_pack("[o]", role_json(plan, &plan->scenario->roles[0], 1, false)));
+    job = with(job, "warmup", warmup_json(plan));
+    job = with(job, "duration_ns", json_wire_u64(length_ns));
+    job = with(job, "in_flight", json_pack("[i, i, i]", 1, 4, 16));
+    return with(job, "max_tries", json_integer(plan->max_tries));
+}
+
 json_t *job_run(const struct plan *plan, const char *database, const result_pairs *settings,
                 uint32_t seed)
 {
-    json_t *warmup = plan->warmup_ns != RESULT_ABSENT
-                         ? json_pack("{s:o}", "ns", json_wire_u64(plan->warmup_ns))
-                         : json_pack("{s:o}", "operations", json_wire_u64(plan->warmup_operations));
     bool timed = plan->duration_ns != RESULT_ABSENT;
-    json_t *job = run_with(plan, database, settings, roles_json(plan, false), warmup,
+    json_t *job = run_with(plan, database, settings, roles_json(plan, false), warmup_json(plan),
                            timed ? "duration_ns" : "operations",
                            timed ? plan->duration_ns : plan->operations);
     return with(job, "seed", json_integer(seed));

@@ -17,6 +17,10 @@ json_t *job_run(const struct plan *plan, const char *database, const result_pair
                 uint32_t seed);
 /* A run that stops at `ready`: nothing is warmed up or measured. */
 json_t *job_preflight(const struct plan *plan, const char *database, const result_pairs *settings);
+/* One connection with the scripts of the scenario's first role, on the worker's main thread; each
+ * part of it lasts `length_ns`, or half of it. */
+json_t *job_event_loop(const struct plan *plan, const char *database, const result_pairs *settings,
+                       uint64_t length_ns);
 /* Counts the rows of every table; kind: "full", "quick" or "counts" (no integrity). */
 json_t *job_check(const struct plan *plan, const char *database, const result_pairs *settings,
                   const char *kind);

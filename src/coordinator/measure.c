@@ -230,6 +230,9 @@ static int sequence(struct measurement *m, struct error *error)
     if (status == 0) {
         status = rounds(m, error);
     }
+    if (status == 0 && m->plan->event_loop) {
+        status = measurement_event_loops(m, error);
+    }
     return status;
 }
 

@@ -37,6 +37,7 @@ struct plan {
     const result_pairs *pragmas; /* --pragma */
     enum plan_check check;
     bool fresh, keep;
+    bool event_loop; /* also on the main thread of each worker that can, after the rounds */
 };
 
 /* Fills host, plan, template, engines (their summaries are left to src/statistics/) and warnings of

@@ -68,6 +68,10 @@ int measurement_check(struct measurement *m, size_t engine, const char *step, co
 int measurement_run(struct measurement *m, size_t engine, uint64_t round, uint64_t position,
                     struct error *error);
 
+/* After the rounds: the event loop of every engine that is alive, in its result. What an engine
+ * does wrong is there and a warning; an error ends the whole measurement. */
+int measurement_event_loops(struct measurement *m, struct error *error);
+
 /* Marks an engine as failed; it is not run again. The message is noted at once. */
 void measurement_fail(struct measurement *m, size_t engine, const char *message);
 

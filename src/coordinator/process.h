@@ -27,8 +27,9 @@ struct worker_identity {
     char *binding_version, *runtime; /* NULL where the engine is called from C */
     result_strings compile_options;
     result_strings warnings;
-    bool can_check;  /* takes check jobs */
-    bool can_verify; /* takes verify jobs */
+    bool can_check;      /* takes check jobs */
+    bool can_verify;     /* takes verify jobs */
+    bool can_event_loop; /* takes event_loop jobs */
 };
 /* From a hello line; ERROR_PROTOCOL for another version or a key of a wrong type. What was filled
  * until then is to be released. */

@@ -98,7 +98,7 @@ int run_read_ready(const struct plan *plan, const json_t *ready, struct result_r
             return no_memory(error);
         }
         connection->slept_ns = connection->waits = connection->run_queue_ns = RESULT_ABSENT;
-        connection->late_ns = RESULT_ABSENT;
+        connection->late_ns = connection->off_cpu_ns = RESULT_ABSENT;
         status = get_index(item, "role", "ready", plan->scenario->role_count, &role, error);
         if (status == 0) {
             status = json_get_u64(item, "connection", "ready", &connection->connection, error);
@@ -266,11 +266,10 @@ static int read_connections(const json_t *result, uint64_t started, struct resul
         uint64_t ended = 0;
         const struct number numbers[] = {{"operations", &connection->operations},
                                          {"ended_ns", &ended}};
-        const struct number perhaps[] = {{"cpu_ns", &connection->cpu_ns},
-                                         {"run_queue_ns", &connection->run_queue_ns},
-                                         {"slept_ns", &connection->slept_ns},
-                                         {"waits", &connection->waits},
-                                         {"late_ns", &connection->late_ns}};
+        const struct number perhaps[] = {
+            {"cpu_ns", &connection->cpu_ns},         {"run_queue_ns", &connection->run_queue_ns},
+            {"off_cpu_ns", &connection->off_cpu_ns}, {"slept_ns", &connection->slept_ns},
+            {"waits", &connection->waits},           {"late_ns", &connection->late_ns}};
         status = get_numbers(item, "connections", numbers, 2, error);
         if (status == 0 && (ended < started || ended - started > run->window_ns)) {
             status = error_set(error, ERROR_PROTOCOL,
@@ -278,7 +277,7 @@ static int read_connections(const json_t *result, uint64_t started, struct resul
         }
         connection->window_ns = ended - started;
         if (status == 0) {
-            status = get_numbers_or_absent(item, "connections", perhaps, 5, error);
+            status = get_numbers_or_absent(item, "connections", perhaps, 6, error);
         }
     }
     return status;

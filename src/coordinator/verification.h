@@ -5,6 +5,7 @@
 
 #include "coordinator/job.h"
 #include "coordinator/measurement.h"
+#include "coordinator/process.h"
 
 /* Executions of each script in the check before prod. */
 #define VERIFY_OPERATIONS 1000
@@ -41,9 +42,12 @@ struct verify_question {
     void *look_context;
     uint32_t operations;
     const struct job_detail *detail;
-    bool answers;         /* the worker must take verify jobs */
+    /* Whether the worker takes this kind of job, and the failure if not; NULL: every one does. */
+    bool (*able)(const struct worker_identity *identity);
+    const char *unable_reason;
+    bool settled;         /* it is timed: what others left to be written is waited for */
     bool script_at_fault; /* out */
-    bool unable;          /* out: it takes no verify jobs */
+    bool unable;          /* out */
 };
 
 /* Gives a new reference in *line. What the engine did wrong is in `failure` (and the last lines of

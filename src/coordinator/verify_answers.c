@@ -25,6 +25,14 @@ static json_t *answers_job(const struct verify_question *question, const char *d
     return job_verify(question->plan, database, settings, question->operations, question->detail);
 }
 
+static const char takes_none[] =
+    "its worker takes no verify jobs, so its answers cannot be checked";
+
+static bool takes_verify(const struct worker_identity *identity)
+{
+    return identity->can_verify;
+}
+
 static bool has_answers(const struct measurement *m, size_t engine)
 {
     return m->alive[engine] && !m->plan->engines->items[engine].manifest->no_database;
@@ -113,7 +121,8 @@ static int ask(struct measurement *m, size_t engine, const struct verify_databas
         .kind = "result",
         .job = answers_job,
         .operations = operations,
-        .answers = true,
+        .able = takes_verify,
+        .unable_reason = takes_none,
     };
     int status = step != NULL
                      ? verify_ask(m, engine, &question, &line, &out->verify.log, &failure, error)
@@ -175,7 +184,8 @@ static int ask_detail(struct measurement *m, size_t engine, const struct verify_
         .job = answers_job,
         .operations = operations,
         .detail = detail,
-        .answers = true,
+        .able = takes_verify,
+        .unable_reason = takes_none,
     };
     int status = step != NULL
                      ? verify_ask(m, engine, &question, line, &out->verify.log, failure, error)

@@ -1,5 +1,6 @@
 /* One worker, one job, one copy of the template. */
 #include "coordinator/exchange.h"
+#include "coordinator/interrupt.h"
 #include "coordinator/settings.h"
 #include "coordinator/verification.h"
 
@@ -40,10 +41,9 @@ static int talk(struct measurement *m, const struct engine_choice *choice,
         exchange.headway_ns += m->template.bytes / SLOWEST_BYTES_PER_S * NS_PER_S;
     }
     json_t *job = NULL;
-    question->unable = question->answers && !identity.can_verify;
+    question->unable = question->able != NULL && !question->able(&identity);
     if (question->unable) {
-        status = error_set(failure, ERROR_UNAVAILABLE,
-                           "its worker takes no verify jobs, so its answers cannot be checked");
+        status = error_set(failure, ERROR_UNAVAILABLE, "%s", question->unable_reason);
     } else {
         job = question->job(question, database, settings);
         status = job != NULL ? worker_send(worker, job, failure)
@@ -72,6 +72,11 @@ int verify_ask(struct measurement *m, size_t index, struct verify_question *ques
     int status = settings_of_plan(question->plan, choice->manifest, &settings, error);
     if (status == 0 && m->has_template && !choice->manifest->no_database) {
         status = measurement_copy(m, "verify", &path, error);
+    }
+    uint64_t dirty_bytes;
+    if (status == 0 && question->settled && !conditions_settle(&m->conditions, &dirty_bytes) &&
+        interrupt_requested()) {
+        status = error_set(error, ERROR_INTERRUPTED, "ended by a signal");
     }
     if (status == 0) {
         talk(m, choice, question, path, &settings, line, log, failure);

@@ -135,6 +135,7 @@ static void put_engine(const struct subject *subject)
     put_figure(subject, "written", "bytes", &summary->write_bytes);
     put_figure(subject, "largest_wal", "bytes", &summary->largest_wal_bytes);
     put_figure(subject, "final_size", "bytes", &summary->final_bytes);
+    put_figure(subject, "off_cpu", "ns", &summary->off_cpu_ns);
     put_figure(subject, "slept", "ns", &summary->slept_ns);
     put_figure(subject, "run_queue", "ns", &summary->run_queue_ns);
     put_figure(subject, "run_queue_share", "1", &summary->run_queue_share);
@@ -244,6 +245,47 @@ static void put_verify(struct buffer *out, const struct result_engine *engine)
     }
 }
 
+/* A number that was measured once: no range. */
+static void put_one(const struct subject *subject, const char *metric, const char *unit,
+                    double value)
+{
+    start_row(subject, metric, unit);
+    put_number(subject->out, value);
+    buffer_puts(subject->out, ",,\r\n");
+}
+
+/* Rows whose `role` is event_loop; what is in flight at once is their `script`. */
+static void put_event_loop(struct buffer *out, const struct result_engine *engine)
+{
+    const struct result_event_loop *loop = &engine->event_loop;
+    if (loop->status == NULL || strcmp(loop->status, "ok") != 0) {
+        return;
+    }
+    const struct subject subject = {out, engine, "event_loop", NULL};
+    put_one(&subject, "closed_executions_per_second", "1/s", loop->closed.executions_per_second);
+    put_one(&subject, "paced_executions_per_second", "1/s", loop->paced.executions_per_second);
+    put_total(&subject, "paced_attempted", loop->paced.attempted);
+    put_total(&subject, "paced_ok", loop->paced.ok);
+    put_one(&subject, "timer_lateness_p50", "ns", loop->lateness.p50_ns);
+    put_one(&subject, "timer_lateness_p99", "ns", loop->lateness.p99_ns);
+    put_one(&subject, "timer_lateness_max", "ns", loop->lateness.max_ns);
+    put_one(&subject, "bare_timer_lateness_p50", "ns", loop->bare_lateness.p50_ns);
+    put_one(&subject, "bare_timer_lateness_p99", "ns", loop->bare_lateness.p99_ns);
+    put_one(&subject, "bare_timer_lateness_max", "ns", loop->bare_lateness.max_ns);
+    for (size_t i = 0; i < loop->in_flight.count; i++) {
+        const struct result_loop_part *part = &loop->in_flight.items[i];
+        char depth[32];
+        snprintf(depth, sizeof(depth), "%" PRIu64, part->in_flight);
+        const struct subject one = {out, engine, "event_loop", depth};
+        put_one(&one, "executions_per_second", "1/s", part->executions_per_second);
+        put_one(&one, "latency_p50", "ns", part->tail.p50_ns);
+        put_one(&one, "latency_p99", "ns", part->tail.p99_ns);
+        put_one(&one, "latency_max", "ns", part->tail.max_ns);
+        put_total(&one, "attempted", part->attempted);
+        put_total(&one, "ok", part->ok);
+    }
+}
+
 void report_csv(const struct result *result, struct buffer *out)
 {
     buffer_puts(out, "engine,version,role,script,metric,unit,median,min,max\r\n");
@@ -255,5 +297,6 @@ void report_csv(const struct result *result, struct buffer *out)
             const struct result_script_summary *script = &engine->summary.scripts.items[j];
             put_script(&(struct subject){out, engine, script->role, script->script}, script);
         }
+        put_event_loop(out, engine);
     }
 }

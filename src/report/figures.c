@@ -31,6 +31,7 @@ static const struct figure_row figure_rows[] = {
     {"bytes written", SUMMARY(write_bytes), UNIT_BYTES, false},
     {"largest WAL", SUMMARY(largest_wal_bytes), UNIT_BYTES, false},
     {"final size", SUMMARY(final_bytes), UNIT_BYTES, false},
+    {"off CPU", SUMMARY(off_cpu_ns), UNIT_NS, false},
     {"slept waiting for locks", SUMMARY(slept_ns), UNIT_NS, false},
     {"waited for a core", SUMMARY(run_queue_ns), UNIT_NS, false},
     {"closing", SUMMARY(close_ns), UNIT_NS, false},

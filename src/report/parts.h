@@ -27,6 +27,10 @@ void figures_print(const struct page *page, const struct result *result);
 /* Latency of each script, engines one below the other. */
 void latency_print(const struct page *page, const struct result *result);
 
+/* One connection on the main thread of a worker, an engine a line; nothing when it was not asked
+ * for. */
+void event_loop_print(const struct page *page, const struct result *result);
+
 /* (max - min) / median in per cent; "–" where there is none. `out` holds UNITS_TEXT_SIZE. */
 void report_spread(char *out, const struct result_figure *figure);
 

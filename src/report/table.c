@@ -114,6 +114,7 @@ static void print_table(const struct result *result, const struct report_style *
     if (result->engines.count > 0) {
         figures_print(&page, result);
         latency_print(&page, result);
+        event_loop_print(&page, result);
     }
     if (warnings > 0) {
         page_blank(&page);

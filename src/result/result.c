@@ -53,6 +53,20 @@ void result_difference_init(struct result_difference *difference)
     shape_init(&shape_difference, difference);
 }
 
+void result_loop_part_init(struct result_loop_part *part)
+{
+    shape_init(&shape_loop_part, part);
+}
+
+void result_event_loop_forget(struct result_event_loop *event_loop)
+{
+    result_strings log = event_loop->log;
+    event_loop->log.items = NULL;
+    event_loop->log.count = 0;
+    shape_release(&shape_event_loop, event_loop);
+    event_loop->log = log;
+}
+
 void result_summary_release(struct result_summary *summary)
 {
     shape_release(&shape_summary, summary);

@@ -137,6 +137,7 @@ struct result_connection {
         window_ns; /* go to the end of its last operation; to the deadline if that was still open */
     uint64_t cpu_ns;
     uint64_t run_queue_ns; /* waited for a core, schedstat */
+    uint64_t off_cpu_ns;   /* window - cpu - run queue; RESULT_ABSENT: its thread is not all */
     uint64_t slept_ns;     /* slept waiting for locks; RESULT_ABSENT: n/a */
     uint64_t waits;
     uint64_t late_ns;         /* from go to its first operation; RESULT_ABSENT: there was none */
@@ -244,7 +245,8 @@ struct result_summary {
     struct result_figure reads_per_second, writes_per_second, operations_per_second;
     struct result_figure cpu_per_operation_ns;
     struct result_figure peak_memory_bytes, write_bytes, largest_wal_bytes, final_bytes;
-    struct result_figure slept_ns; /* all connections; NAN: n/a */
+    struct result_figure off_cpu_ns; /* all connections; NAN: n/a, as the next */
+    struct result_figure slept_ns;
     struct result_figure run_queue_ns;
     struct result_figure run_queue_share;   /* of connections × window, 0 to 1 */
     struct result_figure cpu_others, steal; /* shares of all cores, 0 to 1 */
@@ -324,6 +326,36 @@ struct result_verify {
     RESULT_LIST(struct result_verify_database) databases;
 };
 
+/* ---- one connection on the main thread of the worker (--event-loop) --------- */
+
+struct result_tail {
+    double p50_ns, p99_ns, max_ns; /* NAN: no samples */
+    bool p99_thin;                 /* fewer than 10 samples above p99 */
+    struct result_latency latency;
+};
+
+/* attempted is the sum of ok, busy, conflict and failed. */
+struct result_loop_part {
+    uint64_t in_flight; /* executions at once */
+    uint64_t elapsed_ns;
+    uint64_t attempted, ok, busy, conflict, failed, retries;
+    double executions_per_second; /* ok ones */
+    struct result_tail tail;      /* latency of ok ones */
+    result_strings errors;        /* distinct messages of failed ones */
+};
+
+struct result_event_loop {
+    char *status; /* "ok", "failed", "unable" (not through this worker); NULL: not asked for */
+    char *error;  /* why it failed, or why the engine is unable */
+    result_strings log; /* last lines of the worker's own output when it failed */
+    struct result_loop_part closed;
+    uint64_t interval_ns; /* from one paced execution to the next: twice the closed loop's */
+    struct result_loop_part paced;
+    struct result_tail bare_lateness; /* of a 1 ms timer on the loop that does nothing else */
+    struct result_tail lateness;      /* of the same beside the paced executions */
+    RESULT_LIST(struct result_loop_part) in_flight; /* empty: each call blocks until it is done */
+};
+
 struct result_engine {
     char *name;   /* as the user called it, unique in a result */
     char *driver; /* "sqlite", "null", or a command's name */
@@ -342,6 +374,7 @@ struct result_engine {
     struct result_verify verify;
     RESULT_LIST(struct result_run) runs;
     struct result_summary summary;
+    struct result_event_loop event_loop;
 };
 
 struct result {
@@ -371,6 +404,9 @@ void result_run_init(struct result_run *run);
 void result_run_forget(struct result_run *run);
 void result_engine_init(struct result_engine *engine);
 void result_difference_init(struct result_difference *difference);
+void result_loop_part_init(struct result_loop_part *part);
+/* Takes back what a worker said of its event loop when it cannot be believed; the log stays. */
+void result_event_loop_forget(struct result_event_loop *event_loop);
 /* Frees what a summary owns and leaves it in its empty state. */
 void result_summary_release(struct result_summary *summary);
 

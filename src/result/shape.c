@@ -80,6 +80,22 @@ static void check_script(const void *item, struct buffer *wrong)
     }
 }
 
+static void check_loop_part(const void *item, struct buffer *wrong)
+{
+    const struct result_loop_part *part = item;
+    const struct histogram *histogram = part->tail.latency.histogram;
+    uint64_t sum = 0;
+    if (__builtin_add_overflow(part->ok, part->busy, &sum) ||
+        __builtin_add_overflow(sum, part->conflict, &sum) ||
+        __builtin_add_overflow(sum, part->failed, &sum) || sum != part->attempted) {
+        buffer_printf(wrong, "attempted is %" PRIu64 ", but the outcomes do not add up to it",
+                      part->attempted);
+    } else if (histogram != NULL && histogram->count != part->ok) {
+        buffer_printf(wrong, "latency holds %" PRIu64 " samples for %" PRIu64 " ok executions",
+                      histogram->count, part->ok);
+    }
+}
+
 /* The tables. */
 
 static const struct field fields_pair[] = {
@@ -190,6 +206,7 @@ static const struct field fields_connection[] = {
     FIELD(result_connection, window_ns, COUNT_OR_NULL),
     FIELD(result_connection, cpu_ns, COUNT_OR_NULL),
     FIELD(result_connection, run_queue_ns, COUNT_OR_NULL),
+    FIELD(result_connection, off_cpu_ns, COUNT_OR_NULL),
     FIELD(result_connection, slept_ns, COUNT_OR_NULL),
     FIELD(result_connection, waits, COUNT_OR_NULL),
     FIELD(result_connection, late_ns, COUNT_OR_NULL),
@@ -301,6 +318,7 @@ static const struct field fields_summary[] = {
     FIGURE(result_summary, write_bytes),
     FIGURE(result_summary, largest_wal_bytes),
     FIGURE(result_summary, final_bytes),
+    FIGURE(result_summary, off_cpu_ns),
     FIGURE(result_summary, slept_ns),
     FIGURE(result_summary, run_queue_ns),
     FIGURE(result_summary, run_queue_share),
@@ -401,6 +419,41 @@ static const struct field fields_verify[] = {
 };
 static const struct shape shape_verify = SHAPE(result_verify, fields_verify, NULL);
 
+static const struct field fields_tail[] = {
+    FIELD(result_tail, p50_ns, REAL),     FIELD(result_tail, p99_ns, REAL),
+    FIELD(result_tail, max_ns, REAL),     FIELD(result_tail, p99_thin, BOOL),
+    FIELD(result_tail, latency, LATENCY),
+};
+static const struct shape shape_tail = SHAPE(result_tail, fields_tail, NULL);
+
+static const struct field fields_loop_part[] = {
+    FIELD(result_loop_part, in_flight, COUNT),
+    FIELD(result_loop_part, elapsed_ns, COUNT_OR_NULL),
+    FIELD(result_loop_part, attempted, COUNT),
+    FIELD(result_loop_part, ok, COUNT),
+    FIELD(result_loop_part, busy, COUNT),
+    FIELD(result_loop_part, conflict, COUNT),
+    FIELD(result_loop_part, failed, COUNT),
+    FIELD(result_loop_part, retries, COUNT),
+    FIELD(result_loop_part, executions_per_second, REAL),
+    FIELD_SHAPED(result_loop_part, tail, STRUCT, shape_tail),
+    FIELD(result_loop_part, errors, TEXTS),
+};
+const struct shape shape_loop_part = SHAPE(result_loop_part, fields_loop_part, check_loop_part);
+
+static const struct field fields_event_loop[] = {
+    FIELD(result_event_loop, status, TEXT_OR_NULL),
+    FIELD(result_event_loop, error, TEXT_OR_NULL),
+    FIELD(result_event_loop, log, TEXTS),
+    FIELD_SHAPED(result_event_loop, closed, STRUCT, shape_loop_part),
+    FIELD(result_event_loop, interval_ns, COUNT_OR_NULL),
+    FIELD_SHAPED(result_event_loop, paced, STRUCT, shape_loop_part),
+    FIELD_SHAPED(result_event_loop, bare_lateness, STRUCT, shape_tail),
+    FIELD_SHAPED(result_event_loop, lateness, STRUCT, shape_tail),
+    FIELD_SHAPED(result_event_loop, in_flight, LIST, shape_loop_part),
+};
+const struct shape shape_event_loop = SHAPE(result_event_loop, fields_event_loop, NULL);
+
 static const struct field fields_engine[] = {
     FIELD(result_engine, name, TEXT),
     FIELD(result_engine, driver, TEXT_OR_NULL),
@@ -418,6 +471,7 @@ static const struct field fields_engine[] = {
     FIELD_SHAPED(result_engine, verify, STRUCT, shape_verify),
     FIELD_SHAPED(result_engine, runs, LIST, shape_run),
     FIELD_SHAPED(result_engine, summary, STRUCT, shape_summary),
+    FIELD_SHAPED(result_engine, event_loop, STRUCT, shape_event_loop),
 };
 const struct shape shape_engine = SHAPE(result_engine, fields_engine, check_engine);
 

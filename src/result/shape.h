@@ -48,6 +48,8 @@ extern const struct shape shape_run;
 extern const struct shape shape_summary;
 extern const struct shape shape_figure;
 extern const struct shape shape_difference;
+extern const struct shape shape_loop_part;
+extern const struct shape shape_event_loop;
 
 /* Labels of the percentile points: "p50", … */
 extern const char *const shape_point_labels[RESULT_POINT_COUNT];

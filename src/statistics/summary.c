@@ -168,6 +168,15 @@ static double close_ns(const struct result_run *run)
 }
 
 /* Sums over connections; one that could not be measured makes the sum absent. */
+static double off_cpu_ns(const struct result_run *run)
+{
+    double sum = run->connections.count == 0 ? (double)NAN : 0;
+    for (size_t i = 0; i < run->connections.count; i++) {
+        sum += measured(run->connections.items[i].off_cpu_ns);
+    }
+    return sum;
+}
+
 static double slept_ns(const struct result_run *run)
 {
     double sum = run->connections.count == 0 ? (double)NAN : 0;
@@ -225,6 +234,7 @@ static void summarize_runs(const struct runs *runs, struct sample *sample,
         {&summary->write_bytes, write_bytes},
         {&summary->largest_wal_bytes, largest_wal_bytes},
         {&summary->final_bytes, final_bytes},
+        {&summary->off_cpu_ns, off_cpu_ns},
         {&summary->slept_ns, slept_ns},
         {&summary->run_queue_ns, run_queue_ns},
         {&summary->run_queue_share, run_queue_share},

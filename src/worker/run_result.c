@@ -226,6 +226,21 @@ static int add_backlog(const struct run *run, struct loop *loop, json_t *entry)
     return status | json_object_set_new(entry, "unstarted", json_wire_u64(unstarted));
 }
 
+/* Neither running nor waiting for a core: asleep, for a lock, a disk or a page. Not known where an
+ * operation was still open, for the thread's figures go beyond its window, and in an open loop,
+ * which also sleeps until an operation is due. */
+static json_t *off_cpu_json(const struct run *run, const struct connection *connection)
+{
+    const struct loop *loop = &connection->loop;
+    uint64_t window_ns = connection_end_ns(run, loop) - run->shared.at_ns;
+    if (connection->run_queue_ns == USAGE_ABSENT || loop->ended_ns > loop->settled_ns ||
+        run->shared.job->rate != 0) {
+        return json_null();
+    }
+    uint64_t on_ns = connection->cpu_ns + connection->run_queue_ns;
+    return json_wire_u64(window_ns > on_ns ? window_ns - on_ns : 0);
+}
+
 static json_t *connections_json(const struct run *run)
 {
     bool waits = (run->worker->capabilities & ENGINE_COUNTS_WAITING) != 0;
@@ -238,12 +253,12 @@ static json_t *connections_json(const struct run *run)
             operations += loop->tallies[k].outcomes[OUTCOME_OK];
         }
         json_t *entry = json_pack(
-            "{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "connection",
+            "{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "connection",
             (json_int_t)connection->number, "role", (json_int_t)connection->role, "operations",
             json_wire_u64(operations), "ended_ns", json_wire_u64(connection_end_ns(run, loop)),
             "cpu_ns", json_wire_u64(connection->cpu_ns), "run_queue_ns",
-            absent_or(connection->run_queue_ns), "slept_ns",
-            waits ? json_wire_u64(connection->waits.slept_ns) : json_null(), "waits",
+            absent_or(connection->run_queue_ns), "off_cpu_ns", off_cpu_json(run, connection),
+            "slept_ns", waits ? json_wire_u64(connection->waits.slept_ns) : json_null(), "waits",
             waits ? json_wire_u64(connection->waits.count) : json_null(), "late_ns",
             loop->first_ns != 0 ? json_wire_u64(loop->first_ns - run->shared.at_ns) : json_null());
         if (add_backlog(run, loop, entry) != 0 || json_array_append(list, entry) != 0) {

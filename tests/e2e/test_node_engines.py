@@ -209,6 +209,78 @@ class Measured(NodeTest):
                     # What cannot be measured is absent, never 0.
                     self.assertTrue(all(c["slept_ns"] is None for c in run["connections"]))
 
+    def event_loops(self, engines, *more, status=0):
+        found, done = self.result("prod", engines, "--event-loop", *more, status=status)
+        return {name: engine["event_loop"] for name, engine in found.items()}, done
+
+    def test_event_loop(self):
+        loops, done = self.event_loops(f"{self.sqlite()},node:sqlite,turso-js-async")
+        unable = loops.pop(self.sqlite())
+        self.assertEqual(unable["status"], "unable", unable)
+        self.assertIn("no event loop", unable["error"])
+        self.assertIsNone(unable["lateness"]["p50_ns"])
+        self.assertEqual(unable["closed"]["attempted"], 0)
+        for name, loop in loops.items():
+            with self.subTest(name):
+                self.assertEqual((loop["status"], loop["error"]), ("ok", None), done)
+                depths = [part["in_flight"] for part in loop["in_flight"]]
+                self.assertEqual(depths, [1, 4, 16] if name == "turso-js-async" else [])
+                for part in (loop["closed"], loop["paced"], *loop["in_flight"]):
+                    self.assertEqual(part["attempted"], part["ok"], part["errors"])
+                    self.assertEqual(part["tail"]["latency"]["count"], part["ok"])
+                for tail in (loop["bare_lateness"], loop["lateness"]):
+                    self.assertLessEqual(tail["p50_ns"], tail["p99_ns"])
+                    self.assertLessEqual(tail["p99_ns"], tail["max_ns"])
+                    self.assertEqual(tail["max_ns"], tail["latency"]["max"])
+        shown = " ".join(done.stdout.split())
+        self.assertIn("Event loop: one connection on the main thread", shown)
+        self.assertIn("not measured: its worker has no event loop", shown)
+        self.assertIn("turso-js-async × 16", shown)
+        rows = self.pitot("report", "r.json", "--format", "csv").stdout.splitlines()
+        found = {tuple(row.split(",")[i] for i in (0, 3, 4)) for row in rows
+                 if row.split(",")[2] == "event_loop"}
+        self.assertIn(("node:sqlite", "", "timer_lateness_p99"), found)
+        self.assertIn(("turso-js-async", "4", "executions_per_second"), found)
+        self.assertEqual({row[0] for row in found}, set(loops))
+
+    def test_without_event_loop_nothing_is_said_of_it(self):
+        engines, done = self.result("prod", "node:sqlite")
+        self.assertIsNone(engines["node:sqlite"]["event_loop"]["status"])
+        self.assertNotIn("Event loop", done.stdout)
+
+    def test_a_worker_killed_on_its_event_loop_keeps_its_rounds(self):
+        process = self.start(*self.arguments("prod", "better-sqlite3,node:sqlite"),
+                             "--event-loop", "-P", "0.1")
+        for line in process.stderr:
+            if b"better-sqlite3: event loop, event_loop" in line:
+                break
+        [worker] = [pid for pid in pitot_test.descendants(process.pid)
+                    if b"better-sqlite3" in self.command_line(pid)]
+        os.kill(worker, signal.SIGKILL)
+        done = self.finish(process)
+        self.assertEqual(done.status, 1, done)
+        self.assertIn("better-sqlite3 failed on the event loop: ", done.stderr)
+        result = self.read_json("r.json")
+        self.check_schema(result, "docs/result.schema.json")
+        engines = {engine["name"]: engine for engine in result["engines"]}
+        killed = engines["better-sqlite3"]
+        self.assertEqual((killed["status"], killed["event_loop"]["status"]), ("ok", "failed"))
+        self.assertIn("signal 9", killed["event_loop"]["error"])
+        self.assertEqual(killed["runs"][0]["status"], "ok")
+        self.assertEqual(engines["node:sqlite"]["event_loop"]["status"], "ok")
+        self.assertTrue(any("event loop failed" in w["text"] for w in result["warnings"]))
+
+    def test_off_cpu(self):
+        engines, _ = self.result("prod", f"{self.sqlite()},better-sqlite3,turso-js-async")
+        for name, engine in engines.items():
+            for connection in engine["runs"][0]["connections"]:
+                off_cpu_ns = connection["off_cpu_ns"]
+                if name == "turso-js-async":  # other threads do a part of its work
+                    self.assertIsNone(off_cpu_ns)
+                else:
+                    on_ns = connection["cpu_ns"] + connection["run_queue_ns"]
+                    self.assertEqual(off_cpu_ns, max(0, connection["window_ns"] - on_ns))
+
     def test_synchronous_and_promises(self):
         engines, done = self.result("prod", "turso-js,turso-js-async")
         for name, engine in engines.items():

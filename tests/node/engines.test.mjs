@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 
 import { digest_row, digest_text, Digest } from '../../engines/node/digest.mjs';
-import { Client, call, constant, engines_folder, job, remove_folder, run_job, script, set,
-         step } from './worker-client.mjs';
+import { Client, call, constant, engines_folder, event_loop_job, job, remove_folder, run_job,
+         script, set, step } from './worker-client.mjs';
 
 const folder = engines_folder();
 const skip = folder === null ? 'the Node engines are not built: make engines' : false;
@@ -190,8 +190,27 @@ for (const binding of BINDINGS) {
         assert.ok(write.ok > 0);
     });
 
-    /* Where the other one is writing at that moment SQLite says busy at once, since to wait would be
-     * to wait for each other. */
+    test(`${binding}: on the main thread, in flight where the binding has promises`, { skip },
+         async () => {
+        const transaction = script('transaction', [
+            'INSERT INTO t (i) VALUES (5)', "UPDATE t SET s = 'x' WHERE i = 5 AND s IS NULL"]);
+        transaction.steps = [step('begin_write'), ...transaction.steps, step('commit')];
+        const read = script('read', ['SELECT * FROM t WHERE id = 1'], { kind: 'read' });
+        const path = database(binding);
+        const result = await answer(binding, event_loop_job(path, [transaction, read]));
+        for (const part of [result.closed, result.paced, ...result.in_flight]) {
+            assert.deepEqual([part.attempted, part.errors], [part.ok, []]);
+            assert.ok(part.ok > 0);
+        }
+        assert.deepEqual(result.in_flight.map(({ in_flight }) => in_flight),
+                         binding === 'turso-js-async' ? [1, 4] : []);
+        const check = await answer(binding, job('check', path, { tables: [], integrity: 'full' }));
+        assert.deepEqual(check.integrity, ['ok']);
+        assert.ok(check.rows.t > 3);
+    });
+
+    /* Where the other one is writing at that moment SQLite says busy at once: to wait would be to
+     * wait for each other. */
     test(`${binding}: a stale snapshot is a conflict and no failure`, { skip }, async () => {
         const stale = script('stale', ['SELECT count(*) FROM t',
                                        'UPDATE t SET i = i + 1 WHERE id = 1']);

@@ -3,10 +3,11 @@
  * that behave as they are told.
  *
  *     READ n         returns n rows              WRITE n        changes n rows
- *     BUSY           is busy                     CONFLICT n     conflicts n times, then writes a row
+ *     BUSY           is busy                     CONFLICT n     conflicts n times, then writes one
  *     FAIL word      fails with that word        HANG           never comes back
  *     EXIT           ends its thread             ABORT          ends the process
- *     PRINT          prints, then writes a row   THROW          throws what is no error of the engine
+ *     PRINT          prints, then writes a row   THROW          throws what is no error
+ *     BLOCK n        writes a row in n ms
  */
 'use strict';
 
@@ -68,6 +69,9 @@ class Statement {
             for (;;) {
                 /* Machine code that does not come back, as far as the worker can tell. */
             }
+        case 'BLOCK':
+            Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(this.argument));
+            return { changes: 1 };
         case 'EXIT':
             process.exit(7);
             break;

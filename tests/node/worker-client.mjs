@@ -1,9 +1,8 @@
 /* Speaks the worker protocol with one worker.mjs, for the tests beside this file. */
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { existsSync } from 'node:fs';
 
 const LIMIT_MS = 30000; /* no test waits longer for anything; a hang is a failure */
 const ENGINES = new URL('../../engines/node/', import.meta.url);
@@ -14,7 +13,8 @@ export function make_fake_folder() {
     cpSync(ENGINES, folder, { recursive: true, filter: (path) => !path.includes('node_modules') });
     const package_folder = join(folder, 'node_modules/better-sqlite3');
     mkdirSync(package_folder, { recursive: true });
-    cpSync(new URL('./fake-better-sqlite3.cjs', import.meta.url), join(package_folder, 'index.cjs'));
+    cpSync(new URL('./fake-better-sqlite3.cjs', import.meta.url),
+           join(package_folder, 'index.cjs'));
     writeFileSync(join(package_folder, 'package.json'),
                   JSON.stringify({ name: 'better-sqlite3', version: '1.2.3', main: 'index.cjs' }));
     writeFileSync(join(folder, 'database'), '');
@@ -171,6 +171,16 @@ export function script(name, sqls, { steps, kind = 'write' } = {}) {
 export function job(kind, database, more = {}) {
     return { kind: 'job', protocol: 1, job: kind, database, busy_timeout_ms: 5000, settings: [],
              variables: {}, seed: 7, ...more };
+}
+
+/* One connection on the main thread, in parts of so many milliseconds. */
+export function event_loop_job(database, scripts, { length_ms = 200, ...more } = {}) {
+    return job('event_loop', database, {
+        scripts, roles: [{ name: 'app', connections: 1,
+                           scripts: scripts.map((_, i) => ({ script: i, weight: 1 })) }],
+        warmup: { operations: 5 }, duration_ns: length_ms * 1000000, in_flight: [1, 4],
+        max_tries: 3, ...more,
+    });
 }
 
 export function run_job(database, scripts, { connections = 2, ...more } = {}) {

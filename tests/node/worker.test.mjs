@@ -95,7 +95,7 @@ test('hello says what is inside', async () => {
     assert.equal(hello.version, '9.8.7');
     assert.equal(hello.binding_version, '1.2.3');
     assert.equal(hello.runtime, `node ${process.versions.node}`);
-    assert.deepEqual(hello.capabilities, ['threads', 'check', 'verify', 'rate']);
+    assert.deepEqual(hello.capabilities, ['threads', 'check', 'verify', 'rate', 'event_loop']);
     assert.ok(hello.clock.cost_ns > 0 && hello.clock.resolution_ns > 0);
     client.end_input();
     assert_ended(await client.ended(), 1);

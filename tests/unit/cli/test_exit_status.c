@@ -74,11 +74,29 @@ static void test_results(void **state)
     }
 }
 
+/* What went wrong after the rounds is told, too; that an engine has no event loop is nothing wrong.
+ */
+static void test_event_loop(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *status;
+        int exit_status;
+    } cases[] = {{"ok", 0}, {"unable", 0}, {"failed", 1}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct result_engine engine = {.status = (char *)"ok"};
+        engine.event_loop.status = (char *)cases[i].status;
+        struct result result = {.engines = {&engine, 1}};
+        assert_int_equal(exit_status_of_result(&result, 0), cases[i].exit_status);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_results),
+        cmocka_unit_test(test_event_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

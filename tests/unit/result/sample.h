@@ -137,6 +137,7 @@ static inline struct result_run *sample_run(struct result_engine *engine, uint64
         connection->operations = 1500;
         connection->cpu_ns = SAMPLE_S;
         connection->run_queue_ns = 7 * SAMPLE_MS;
+        connection->off_cpu_ns = 250 * SAMPLE_MS * round;
         connection->slept_ns = 100 * SAMPLE_MS * round;
         connection->waits = 12;
         connection->window_ns = run->window_ns;
@@ -202,6 +203,7 @@ static inline void sample_summary(struct result_engine *engine, double scale)
     summary->write_bytes = sample_figure(2e6 * scale, 2e6);
     summary->largest_wal_bytes = sample_figure(4152992, 0);
     summary->final_bytes = sample_figure(82e6, 0);
+    summary->off_cpu_ns = sample_figure(1e9, 1e9);
     summary->slept_ns = sample_figure(4e8, 4e8);
     summary->run_queue_ns = sample_figure(14e6, 0);
     summary->run_queue_share = sample_figure(0.0014 * scale, 0);
@@ -360,6 +362,50 @@ static inline struct result_verify_database *sample_verify(struct result_engine 
     return database;
 }
 
+/* `samples` of `low_ns` and one of `high_ns`, with its points. */
+static inline void sample_tail(struct result_tail *tail, uint64_t samples, uint64_t low_ns,
+                               uint64_t high_ns)
+{
+    tail->p50_ns = (double)low_ns;
+    tail->p99_ns = (double)low_ns;
+    tail->max_ns = (double)high_ns;
+    tail->p99_thin = samples < 999;
+    tail->latency.histogram = sample_histogram(samples, low_ns, high_ns);
+}
+
+static inline void sample_loop_part(struct result_loop_part *part, uint64_t in_flight,
+                                    uint64_t low_ns)
+{
+    result_loop_part_init(part);
+    part->in_flight = in_flight;
+    part->elapsed_ns = 2 * SAMPLE_S;
+    part->ok = 3001;
+    part->failed = 1;
+    part->attempted = 3002;
+    part->executions_per_second = 1500.5;
+    sample_tail(&part->tail, 3000, low_ns, 40 * SAMPLE_MS);
+    SAMPLE_ADD_TEXT(&part->errors, "disk I/O error");
+}
+
+/* Measured with two depths; `reason` not NULL: not through its worker. */
+static inline void sample_event_loop(struct result_engine *engine, const char *reason)
+{
+    struct result_event_loop *loop = &engine->event_loop;
+    loop->status = sample_text(reason == NULL ? "ok" : "unable");
+    if (reason != NULL) {
+        loop->error = sample_text(reason);
+        return;
+    }
+    sample_loop_part(&loop->closed, 1, 300000);
+    loop->interval_ns = 1332889;
+    sample_loop_part(&loop->paced, 1, 310000);
+    sample_tail(&loop->bare_lateness, 1999, 2000, SAMPLE_MS);
+    sample_tail(&loop->lateness, 900, 3000, 41 * SAMPLE_MS);
+    for (uint64_t depth = 1; depth <= 4; depth += 3) {
+        sample_loop_part(sample_must(result_list_add(&loop->in_flight)), depth, 300000 * depth);
+    }
+}
+
 /* Two engines of three rounds, a failed one, warnings, a known fault, settings that differ. */
 static inline struct result *sample_full_result(void)
 {
@@ -384,6 +430,8 @@ static inline struct result *sample_full_result(void)
     struct result_library *library = sample_must(result_list_add(&turso->libraries));
     library->asked = sample_text("turso");
     library->real = sample_text("/usr/lib/libturso.so");
+    sample_event_loop(&result->engines.items[0], "its worker has no event loop");
+    sample_event_loop(turso, NULL);
     sample_failed_engine(result, "turso-next");
     if (result_warn(result, NULL, "more connections than cores: %d on %d", 4, 2) != 0 ||
         result_warn(result, "turso", "steal was %d %% in round 2", 6) != 0) {

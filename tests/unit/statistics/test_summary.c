@@ -141,6 +141,8 @@ static void test_rates_and_costs(void **state)
     run->cpu_system_ns = 1 * SAMPLE_S;
     run->connections.items[0].slept_ns = 30;
     run->connections.items[1].slept_ns = 12;
+    run->connections.items[0].off_cpu_ns = 50;
+    run->connections.items[1].off_cpu_ns = 7;
     run->connections.items[0].run_queue_ns = 1;
     run->connections.items[1].run_queue_ns = RESULT_ABSENT;
     summarize(result);
@@ -151,6 +153,7 @@ static void test_rates_and_costs(void **state)
     assert_figure(&summary->operations_per_second, 2000, 2000, 2000);
     assert_figure(&summary->cpu_per_operation_ns, 1e6, 1e6, 1e6);
     assert_figure(&summary->slept_ns, 42, 42, 42);
+    assert_figure(&summary->off_cpu_ns, 57, 57, 57);
     assert_figure(&summary->run_queue_ns, ABSENT, ABSENT, ABSENT);
     assert_figure(&summary->run_queue_share, ABSENT, ABSENT, ABSENT);
     assert_int_equal(summary->attempted, 1004);
