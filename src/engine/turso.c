@@ -300,7 +300,7 @@ static int take_database(struct engine *engine, const char *name, bool create, s
         if (!create && access(name, F_OK) != 0) { /* the library would make the file */
             rc = error_set(error, ERROR_ENGINE, "database %s cannot be opened: %s", name,
                            strerror(errno));
-        } else if ((rc = turso_database_open(&engine->api, &engine->options, name,
+        } else if ((rc = turso_open_database(&engine->api, &engine->options, name,
                                              &engine->database, error)) != 0) {
             name_holder(name, error);
         }

@@ -54,7 +54,7 @@ static int find_version(struct engine *engine, struct error *error)
     const struct turso_database *database = NULL;
     struct turso_connection *connection = NULL;
     const char *message = NULL;
-    int rc = turso_database_open(api, &options, ":memory:", &database, error);
+    int rc = turso_open_database(api, &options, ":memory:", &database, error);
     if (rc != 0) {
         error_prefix(error, "%s", engine->library.named);
         return rc;

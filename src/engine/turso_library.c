@@ -72,7 +72,7 @@ static int failed_open(const struct turso_api *api, int code, const char *messag
     return ERROR_ENGINE;
 }
 
-int turso_database_open(const struct turso_api *api, const struct turso_options *options,
+int turso_open_database(const struct turso_api *api, const struct turso_options *options,
                         const char *path, const struct turso_database **out, struct error *error)
 {
     const struct turso_database_config config = {

@@ -133,7 +133,7 @@ int turso_identify(struct engine *engine, struct error *error);
 
 /* Opens `path` as a database of this library. *out is the caller's to give back with
  * database_deinit(). ERROR_ENGINE: the library's own text. */
-int turso_database_open(const struct turso_api *api, const struct turso_options *options,
+int turso_open_database(const struct turso_api *api, const struct turso_options *options,
                         const char *path, const struct turso_database **out, struct error *error);
 
 #endif
