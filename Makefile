@@ -1,6 +1,9 @@
 # Front door. The work is done by scripts/, CMake (CMakePresets.json) and CTest.
 .DEFAULT_GOAL := help
-.PHONY: help prod test torture build engines lint format asan tsan bench-harness clean
+.PHONY: help prod test torture build engines turso lint format asan tsan bench-harness clean
+
+# The version that `make turso` builds; empty: the one of the engine turso.
+TURSO_VERSION =
 
 # The words behind `pitot prod`, with the shell's quoting: make prod ARGS="--scale 'small'".
 # $(value …) hands them to the shell as they were given.
@@ -12,6 +15,9 @@ help:
 	@echo 'make test           build with tests and sanitizers, check the sources, run all tests'
 	@echo 'make build          the optimised binaries: build/pitot, build/pitot-worker'
 	@echo 'make engines        build or get the engines, then list them'
+	@echo 'make turso          build Turso with Rust: about 8 minutes on two cores, once'
+	@echo '                    (TURSO_VERSION=0.7.1 builds another, the engine turso@0.7.1;'
+	@echo '                    PITOT_SKIP_TURSO=1 leaves Turso out of the other goals)'
 	@echo 'make torture        end pitot and its workers hundreds of times, in every phase'
 	@echo '                    (about 10 minutes; ARGS="--kills 1000 --seed 7" for more, or again)'
 	@echo 'make lint           check format, include directions and data files; clang-tidy'
@@ -32,10 +38,13 @@ build:
 engine-sqlite = scripts/build-engine-sqlite || [ $$? -eq 3 ]
 # The same of the Node engines: without npm they stay not ready, and pitot says so.
 engines-node = scripts/build-engines-node || [ $$? -eq 3 ]
+# The same without Rust.
+engine-turso = scripts/build-engine-turso || [ $$? -eq 3 ]
 
 prod: build
 	@$(engine-sqlite)
 	@$(engines-node)
+	@$(engine-turso)
 	@set -- $(value ARGS); \
 	json=no; \
 	for word; do case "$$word" in --json | --json=*) json=yes ;; esac; done; \
@@ -50,14 +59,21 @@ prod: build
 engines: build
 	@$(engine-sqlite)
 	@$(engines-node)
+	@$(engine-turso)
 	@build/pitot engines
+
+# Words of the shell, as ARGS.
+turso:
+	@scripts/build-engine-turso $(value TURSO_VERSION)
 
 # The sanitizer builds' tests run in the same CTest run as all others, so that its closing
 # lines speak for everything.
-# Tests have caches of their own; those of the Node engines find the packages by the variable.
+# Tests have caches of their own; those of the Node engines and of Turso find what was built by
+# the variable.
 test:
 	@scripts/setup --tests
 	@$(engines-node)
+	@$(engine-turso)
 	@set -e; for preset in test asan tsan clang; do \
 	    cmake --preset $$preset -Wno-dev --log-level=WARNING; \
 	    cmake --build --preset $$preset; \

@@ -3,6 +3,7 @@
 #include "coordinator/exchange.h"
 #include "coordinator/interrupt.h"
 #include "coordinator/job.h"
+#include "coordinator/library_build.h"
 #include "coordinator/measurement.h"
 #include "coordinator/run_result.h"
 #include "coordinator/settings.h"
@@ -35,6 +36,21 @@ static void move_text(char **into, char **from)
     *from = NULL;
 }
 
+/* A file that says nothing of the build does not make the engine unfit: a warning tells. */
+static int note_build(struct measurement *m, size_t index, struct error *error)
+{
+    struct result_engine *engine = &m->result->engines.items[index];
+    struct error failure = ERROR_INIT;
+    int status =
+        library_build_read(&m->plan->engines->items[index], &engine->library_build, &failure);
+    if (status == ERROR_MEMORY) {
+        return error_set(error, ERROR_MEMORY, "%s", failure.message);
+    }
+    return status == 0 ? 0
+                       : result_warn(m->result, engine->name,
+                                     "how its library was built is not known: %s", failure.message);
+}
+
 static int note_identity(struct measurement *m, size_t index, struct worker_identity *identity,
                          struct error *error)
 {
@@ -58,7 +74,7 @@ static int note_identity(struct measurement *m, size_t index, struct worker_iden
         library->asked = choice->library != NULL ? strdup(choice->library) : NULL;
         move_text(&library->real, &identity->library);
     }
-    int status = 0;
+    int status = note_build(m, index, error);
     for (size_t i = 0; i < identity->warnings.count && status == 0; i++) {
         status = result_warn(m->result, engine->name, "%s", identity->warnings.items[i]);
     }

@@ -93,8 +93,7 @@ const struct manifest *registry_find(const struct registry *registry, const char
     return NULL;
 }
 
-/* Takes the manifest over, or releases it and notes that there are two of its name. */
-static int add_manifest(struct registry *registry, struct manifest *manifest, struct error *error)
+int registry_add(struct registry *registry, struct manifest *manifest, struct error *error)
 {
     const struct manifest *other = registry_find(registry, manifest->name);
     if (other != NULL) {
@@ -133,7 +132,7 @@ static int load_embedded(struct registry *registry, struct error *error)
             status = manifest_parse(&source, &manifest, error);
         }
         if (status == 0) {
-            status = add_manifest(registry, &manifest, error);
+            status = registry_add(registry, &manifest, error);
         }
         free(stem);
         free(name);
@@ -167,7 +166,7 @@ static int load_file(struct registry *registry, const char *folder, const char *
         status = manifest_parse(&source, &manifest, &problem);
     }
     if (status == 0) {
-        status = add_manifest(registry, &manifest, error);
+        status = registry_add(registry, &manifest, error);
     } else {
         status = registry_warn(&registry->problems, error, stem, "%s", problem.message);
     }
@@ -283,6 +282,9 @@ int registry_load(struct registry *registry, struct error *error)
         status = folder == NULL ? out_of_memory(error) : load_folder(&loading, folder, NULL, error);
     }
     free(folder);
+    if (status == 0) {
+        status = registry_add_versions(registry, error);
+    }
     if (status != 0) {
         registry_release(registry);
         return status;

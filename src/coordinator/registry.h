@@ -2,6 +2,7 @@
  * What engines there are: one manifest each (engines/NAME.json, embedded at build)
  * plus those that the user dropped into $PITOT_ENGINES (a list of folders, ':')
  * or $XDG_CONFIG_HOME/pitot/engines (~/.config by default). docs/engines.md describes the keys.
+ * Of a manifest that takes versions there is one more for each version whose library is built.
  * A user's manifest of a built-in name is an error, two of one name as well; an
  * unreadable one is reported with its path and only matters when it is named.
  */
@@ -20,7 +21,8 @@ struct manifest_fault {
 };
 
 struct manifest {
-    char *name;
+    char *name; /* "turso", "turso@0.7.1" */
+    char *base; /* of one made for another version: the name before '@'; NULL: read as it is */
     char *summary;
     char *file;             /* where it was read, "built in" otherwise */
     char *driver;           /* of pitot-worker; NULL for one with a command */
@@ -30,12 +32,14 @@ struct manifest {
     result_strings command; /* argv of a worker of its own; empty: pitot-worker */
     result_strings needs;   /* files that must be there too; expanded as library */
     bool takes_path;        /* sqlite=PATH */
+    bool takes_version;     /* turso@VERSION; its library lies in ${cache}/NAME@${version}/ */
     bool is_default;        /* part of a run without --engines */
     bool no_database;       /* null: exempt from answers, counts, template */
     bool no_shm;            /* keeps no -shm file beside a WAL database */
     result_pairs options;
     result_pairs required; /* its own values of required settings */
     RESULT_LIST(struct manifest_fault) faults;
+    char *text; /* the file's, of which further versions are made; NULL: it takes none */
 };
 
 /* One engine of a run. */
@@ -59,16 +63,18 @@ const struct manifest *registry_find(const struct registry *registry, const char
 bool manifest_ready(const struct manifest *manifest, char **why);
 
 typedef RESULT_LIST(struct engine_choice) engine_choices;
-/* Parses --engines: names separated by commas, NAME=PATH where the manifest takes a path.
+/* Parses --engines: names separated by commas, NAME=PATH where the manifest takes a path,
+ * NAME@VERSION where it takes a version.
  * A comma inside a path is written "\,", a backslash "\\"; NULL means the default
  * engines that are ready (if `sqlite` is not ready, the system's libsqlite3.so.0 as
  * sqlite=PATH, with a warning). ERROR_INVALID: unknown name (nearest suggested), a path
  * that is missing or no file. ERROR_UNAVAILABLE: named but not ready, with the command. */
 int registry_choose(const struct registry *registry, const char *list, engine_choices *out,
                     result_warnings *warnings, struct error *error);
-/* Hands each NAME.KEY=VALUE (pair: NAME.KEY, VALUE) to all chosen engines of that manifest: the
- * text up to the last dot is NAME. ERROR_INVALID: no dot, no such engine (the nearest is named), an
- * engine that takes no part, or one option given twice. */
+/* Hands each NAME.KEY=VALUE (pair: NAME.KEY, VALUE) to all chosen engines of that manifest, and of
+ * those made of it for other versions: the text up to the last dot is NAME. ERROR_INVALID: no dot,
+ * no such engine (the nearest is named), an engine that takes no part, or one option given twice.
+ */
 int registry_engine_options(const struct registry *registry, const result_pairs *given,
                             engine_choices *choices, struct error *error);
 /* The engine that builds templates: `sqlite`, else the system's library. */

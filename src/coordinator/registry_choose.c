@@ -250,6 +250,41 @@ static int choose_path(const struct manifest *manifest, const char *entry, const
                          : "");
 }
 
+/* NAME@VERSION that is not among the built ones. */
+static int missing_version(const struct registry *registry, const char *name, struct error *error)
+{
+    const char *at = strchr(name, '@');
+    char *base_name = at == NULL ? NULL : strndup(name, (size_t)(at - name));
+    const struct manifest *base = base_name == NULL ? NULL : registry_find(registry, base_name);
+    free(base_name);
+    if (base == NULL) {
+        return unknown_engine(registry, name, error);
+    }
+    if (!base->takes_version) {
+        return error_set(error, ERROR_INVALID, "--engines: %s: engine %s takes no version", name,
+                         base->name);
+    }
+    if (!version_valid(at + 1)) {
+        return error_set(error, ERROR_INVALID,
+                         "--engines: %s: \"%s\" is no version; right would be %s@%s", name, at + 1,
+                         base->name, base->version);
+    }
+    struct manifest manifest;
+    char *why = NULL;
+    int status = manifest_of_version(base, at + 1, &manifest, error);
+    if (status == 0) {
+        /* It may have come since the manifests were read. */
+        status = manifest_ready(&manifest, &why)
+                     ? error_set(error, ERROR_UNAVAILABLE,
+                                 "engine %s has just been built: try again", name)
+                 : why == NULL ? out_of_memory(error)
+                               : not_ready(&manifest, why, error);
+        manifest_release(&manifest);
+    }
+    free(why);
+    return status;
+}
+
 static int choose_entry(const struct registry *registry, const char *entry, bool more_follows,
                         engine_choices *out, struct error *error)
 {
@@ -266,7 +301,7 @@ static int choose_entry(const struct registry *registry, const char *entry, bool
         status = error_set(error, ERROR_INVALID, "--engines: engine %s cannot be used: %s", name,
                            problem);
     } else if (manifest == NULL) {
-        status = unknown_engine(registry, name, error);
+        status = missing_version(registry, name, error);
     } else if (equals != NULL) {
         status = choose_path(manifest, entry, equals + 1, more_follows, out, error);
     } else if (!manifest_ready(manifest, &why)) {

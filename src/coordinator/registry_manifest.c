@@ -5,11 +5,8 @@
 #include "base/text.h"
 #include "coordinator/registry_internal.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #if defined(__x86_64__)
 #define MACHINE "x86_64"
@@ -20,8 +17,9 @@
 #endif
 
 static const char *const manifest_keys[] = {
-    "name",       "summary", "driver",      "command", "library", "needs",    "version", "get",
-    "takes_path", "default", "no_database", "no_shm",  "options", "required", "faults",  NULL,
+    "name",    "summary", "driver",     "command",       "library", "needs",
+    "version", "get",     "takes_path", "takes_version", "default", "no_database",
+    "no_shm",  "options", "required",   "faults",        NULL,
 };
 static const char *const fault_keys[] = {"versions", "text", NULL};
 
@@ -253,6 +251,19 @@ static int expand(const char *text, const char *key, const char *version, const 
     return status;
 }
 
+/* Expands a text in place; NULL stays NULL. */
+static int expand_text(char **text, const char *key, const struct manifest *manifest,
+                       const char *where, struct error *error)
+{
+    char *expanded = NULL;
+    int status = *text == NULL ? 0 : expand(*text, key, manifest->version, where, &expanded, error);
+    if (expanded != NULL) {
+        free(*text);
+        *text = expanded;
+    }
+    return status;
+}
+
 /* Makes an expanded path absolute: a user's starts at the manifest's folder. */
 static int anchor(char **path, const char *key, const struct manifest_source *source,
                   struct error *error)
@@ -275,16 +286,44 @@ static int anchor(char **path, const char *key, const struct manifest_source *so
     return 0;
 }
 
+/* Where the versions lie is looked up in the folder of built engines, before any is named. */
+static int check_versions(const struct manifest *manifest, const char *file, struct error *error)
+{
+    char *start = result_text("${cache}/%s@${version}/", manifest->name);
+    int status = start == NULL ? out_of_memory(error) : 0;
+    if (status == 0 && (manifest->version == NULL || manifest->library == NULL ||
+                        strncmp(manifest->library, start, strlen(start)) != 0)) {
+        status =
+            error_set(error, ERROR_INVALID,
+                      "%s: \"takes_version\" needs a \"version\", and a \"library\" that begins "
+                      "with %s; found %s",
+                      file, start, manifest->library == NULL ? "none" : manifest->library);
+    }
+    free(start);
+    return status;
+}
+
 static int read_library(const json_t *object, const struct manifest_source *source,
                         struct manifest *out, struct error *error)
 {
-    char *text = NULL;
-    int status = read_text(object, "library", false, source->file, &text, error);
-    if (status == 0 && text != NULL &&
-        (status = expand(text, "library", out->version, source->file, &out->library, error)) == 0) {
+    int status = read_text(object, "library", false, source->file, &out->library, error);
+    if (status == 0 && out->takes_version) {
+        status = check_versions(out, source->file, error);
+    }
+    if (status == 0 && out->library != NULL &&
+        (status = expand_text(&out->library, "library", out, source->file, error)) == 0) {
         status = anchor(&out->library, "library", source, error);
     }
-    free(text);
+    return status;
+}
+
+static int read_options(const json_t *object, const struct manifest_source *source,
+                        struct manifest *out, struct error *error)
+{
+    int status = read_pairs(object, "options", source->file, &out->options, error);
+    for (size_t i = 0; i < out->options.count && status == 0; i++) {
+        status = expand_text(&out->options.items[i].value, "options", out, source->file, error);
+    }
     return status;
 }
 
@@ -375,6 +414,29 @@ static int check_name(const struct manifest *manifest, const struct manifest_sou
     return 0;
 }
 
+/* The version that is asked for stands in place of the file's. */
+static int take_version(struct manifest *manifest, const char *version, struct error *error)
+{
+    if (version == NULL) {
+        return 0;
+    }
+    free(manifest->version);
+    manifest->version = strdup(version);
+    return manifest->version == NULL ? out_of_memory(error) : 0;
+}
+
+/* NAME@VERSION: an engine of its own, which is no default and has no further versions. */
+static int name_version(struct manifest *manifest, const char *version, struct error *error)
+{
+    if (version == NULL) {
+        return 0;
+    }
+    manifest->base = manifest->name;
+    manifest->name = result_text("%s@%s", manifest->base, version);
+    manifest->takes_version = manifest->is_default = false;
+    return manifest->name == NULL ? out_of_memory(error) : 0;
+}
+
 static int read_keys(json_t *object, const struct manifest_source *source, struct manifest *out,
                      struct error *error)
 {
@@ -387,6 +449,9 @@ static int read_keys(json_t *object, const struct manifest_source *source, struc
         (status = read_text(object, "driver", false, file, &out->driver, error)) != 0 ||
         (status = read_text(object, "version", false, file, &out->version, error)) != 0 ||
         (status = read_text(object, "get", false, file, &out->get, error)) != 0 ||
+        (status = read_bool(object, "takes_version", file, &out->takes_version, error)) != 0 ||
+        (status = take_version(out, source->version, error)) != 0 ||
+        (status = expand_text(&out->get, "get", out, file, error)) != 0 ||
         (status = read_library(object, source, out, error)) != 0 ||
         (status = read_command(object, source, out, error)) != 0 ||
         (status = read_needs(object, source, out, error)) != 0 ||
@@ -394,7 +459,7 @@ static int read_keys(json_t *object, const struct manifest_source *source, struc
         (status = read_bool(object, "default", file, &out->is_default, error)) != 0 ||
         (status = read_bool(object, "no_database", file, &out->no_database, error)) != 0 ||
         (status = read_bool(object, "no_shm", file, &out->no_shm, error)) != 0 ||
-        (status = read_pairs(object, "options", file, &out->options, error)) != 0 ||
+        (status = read_options(object, source, out, error)) != 0 ||
         (status = read_pairs(object, "required", file, &out->required, error)) != 0 ||
         (status = read_faults(object, file, out, error)) != 0) {
         return status;
@@ -407,7 +472,11 @@ static int read_keys(json_t *object, const struct manifest_source *source, struc
                          out->driver == NULL ? "neither \"driver\" nor \"command\" is there"
                                              : "both \"driver\" and \"command\" are there");
     }
-    return 0;
+    if (source->version == NULL && out->takes_version &&
+        (out->text = strndup(source->bytes, source->length)) == NULL) {
+        return out_of_memory(error);
+    }
+    return name_version(out, source->version, error);
 }
 
 int manifest_parse(const struct manifest_source *source, struct manifest *out, struct error *error)
@@ -439,6 +508,7 @@ int manifest_parse(const struct manifest_source *source, struct manifest *out, s
 void manifest_release(struct manifest *manifest)
 {
     free(manifest->name);
+    free(manifest->base);
     free(manifest->summary);
     free(manifest->file);
     free(manifest->driver);
@@ -465,88 +535,6 @@ void manifest_release(struct manifest *manifest)
         free(manifest->faults.items[i].text);
     }
     free(manifest->faults.items);
+    free(manifest->text);
     *manifest = (struct manifest){.name = NULL};
-}
-
-/* NULL when `path` is a program that this account may run, else what it is. */
-static const char *program_fault(const char *path)
-{
-    struct stat status;
-    if (stat(path, &status) != 0) {
-        return strerror(errno);
-    }
-    if (!S_ISREG(status.st_mode)) {
-        return "no file";
-    }
-    return access(path, X_OK) == 0 ? NULL : "may not be run";
-}
-
-static bool program_in_path(const char *name)
-{
-    const char *path = getenv("PATH");
-    if (path == NULL) {
-        return false;
-    }
-    for (;;) {
-        size_t length = strcspn(path, ":");
-        char *folder = length == 0 ? strdup(".") : strndup(path, length);
-        char *program = folder == NULL ? NULL : file_join(folder, name);
-        bool found = program != NULL && program_fault(program) == NULL;
-        free(program);
-        free(folder);
-        if (found || path[length] == '\0') {
-            return found;
-        }
-        path += length + 1;
-    }
-}
-
-static char *library_fault(const struct manifest *manifest)
-{
-    struct stat status;
-    if (manifest->library == NULL) {
-        return manifest->takes_path
-                   ? result_text("it has no library of its own; name one: %s=PATH", manifest->name)
-                   : NULL;
-    }
-    if (stat(manifest->library, &status) != 0) {
-        return result_text("its library %s: %s", manifest->library, strerror(errno));
-    }
-    return S_ISREG(status.st_mode) ? NULL
-                                   : result_text("its library %s is no file", manifest->library);
-}
-
-static char *needs_fault(const struct manifest *manifest)
-{
-    for (size_t i = 0; i < manifest->needs.count; i++) {
-        if (access(manifest->needs.items[i], R_OK) != 0) {
-            return result_text("it needs %s: %s", manifest->needs.items[i], strerror(errno));
-        }
-    }
-    return NULL;
-}
-
-bool manifest_ready(const struct manifest *manifest, char **why)
-{
-    char *text = library_fault(manifest);
-    if (text == NULL && manifest->command.count > 0) {
-        const char *program = manifest->command.items[0];
-        if (strchr(program, '/') == NULL) {
-            text = program_in_path(program)
-                       ? NULL
-                       : result_text("its program %s is in no folder of PATH", program);
-        } else if (program_fault(program) != NULL) {
-            text = result_text("its program %s: %s", program, program_fault(program));
-        }
-    }
-    if (text == NULL) {
-        text = needs_fault(manifest);
-    }
-    bool ready = text == NULL;
-    if (why != NULL) {
-        *why = text;
-    } else {
-        free(text);
-    }
-    return ready;
 }

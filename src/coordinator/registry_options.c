@@ -66,7 +66,9 @@ static int hand_over(const struct registry *registry, const struct result_pair *
     bool any = false;
     for (size_t i = 0; i < choices->count; i++) {
         struct engine_choice *choice = &choices->items[i];
-        if (strcmp(choice->manifest->name, name) != 0) {
+        const struct manifest *manifest = choice->manifest;
+        if (strcmp(manifest->name, name) != 0 &&
+            (manifest->base == NULL || strcmp(manifest->base, name) != 0)) {
             continue;
         }
         any = true;

@@ -173,6 +173,12 @@ static bool next_version(const char **cursor, struct version *out)
     return true;
 }
 
+bool version_valid(const char *version)
+{
+    struct version parsed;
+    return version_parse(version, strlen(version), &parsed);
+}
+
 bool versions_valid(const char *versions)
 {
     struct range range;

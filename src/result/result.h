@@ -366,6 +366,7 @@ struct result_engine {
     char *runtime;         /* that runs its worker, "node 24.1.0"; NULL: none */
     result_pairs options;  /* handed to its worker by --engine-option */
     RESULT_LIST(struct result_library) libraries;
+    result_pairs library_build; /* how it was built, as its build script tells */
     result_strings compile_options;
     result_strings known_faults;
     /* "ok", "partial", "failed", or "differs": it ran, but did not do what was asked */

@@ -464,6 +464,7 @@ static const struct field fields_engine[] = {
     FIELD(result_engine, runtime, TEXT_OR_NULL),
     FIELD_SHAPED(result_engine, options, LIST, shape_pair),
     FIELD_SHAPED(result_engine, libraries, LIST, shape_library),
+    FIELD_SHAPED(result_engine, library_build, LIST, shape_pair),
     FIELD(result_engine, compile_options, TEXTS),
     FIELD(result_engine, known_faults, TEXTS),
     FIELD(result_engine, status, TEXT),

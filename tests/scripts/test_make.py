@@ -18,6 +18,7 @@ class MakeProdTest(unittest.TestCase):
         self.stand_in("scripts/setup", "exit 0")
         self.stand_in("scripts/build-engine-sqlite", "exit 0")
         self.stand_in("scripts/build-engines-node", "exit 0")
+        self.stand_in("scripts/build-engine-turso", "exit 0")
         self.stand_in("build/pitot", 'for word; do echo "<$word>"; done')
 
     def stand_in(self, name, text):
@@ -76,18 +77,25 @@ class MakeProdTest(unittest.TestCase):
         self.assertIn("pitot prod ended with status 3\n", done.stderr)
         self.assertIn("Error 3", done.stderr)
 
-    def test_without_npm_it_goes_on(self):
-        for script in ("build-engine-sqlite", "build-engines-node"):
+    def test_without_npm_and_rust_it_goes_on(self):
+        for script in ("build-engine-sqlite", "build-engines-node", "build-engine-turso"):
             self.stand_in(f"scripts/{script}", "exit 3")
         self.assertEqual(self.words("prod")[0], "<prod>")
 
     def test_a_broken_engine_build_stops_it(self):
-        for script in ("build-engine-sqlite", "build-engines-node"):
+        for script in ("build-engine-sqlite", "build-engines-node", "build-engine-turso"):
             with self.subTest(script=script):
                 self.stand_in(f"scripts/{script}", "exit 1")
                 done = self.make("prod")
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.stand_in(f"scripts/{script}", "exit 0")
+
+    def test_a_version_of_turso(self):
+        self.stand_in("scripts/build-engine-turso", 'echo "$#:$*"; exit "${2-0}"')
+        self.assertEqual(self.words("turso"), ["0:"])
+        self.assertEqual(self.words("turso", "TURSO_VERSION=0.7.1"), ["1:0.7.1"])
+        # Whoever asks for it by name hears of what is missing.
+        self.assertEqual(self.make("turso", "TURSO_VERSION=0.7.1 3").returncode, 2)
 
     def test_nothing_is_built_where_setup_refuses(self):
         self.stand_in("scripts/setup", "echo one clear line >&2; exit 3")
@@ -101,7 +109,8 @@ class MakeProdTest(unittest.TestCase):
 
     def test_without_a_goal_it_explains_itself(self):
         shown = "\n".join(self.words())
-        for goal in ("prod", "test", "torture", "lint", "format", "asan", "tsan", "engines", "clean"):
+        for goal in ("prod", "test", "torture", "lint", "format", "asan", "tsan", "engines", "turso",
+                     "clean"):
             self.assertIn(f"make {goal} ", shown)
 
 

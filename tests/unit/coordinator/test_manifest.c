@@ -21,21 +21,23 @@ static void whole_manifest(void **state)
     setenv("XDG_CACHE_HOME", "/cache", 1);
     struct manifest manifest;
     struct error error = ERROR_INIT;
-    assert_int_equal(
-        parse("{\"name\":\"mine\",\"summary\":\"Mine\",\"driver\":\"sqlite\","
-              "\"library\":\"${cache}/x-${version}/$$a.so\",\"version\":\"1.2\",\"get\":\"make\","
-              "\"takes_path\":true,\"default\":false,\"no_database\":true,"
-              "\"options\":{\"b\":\"1\",\"a\":\"\"},\"required\":{\"journal_mode\":\"mvcc\"},"
-              "\"faults\":[{\"versions\":\"1.0..1.2\",\"text\":\"bad\"}]}",
-              "/m", &manifest, &error),
-        0);
+    assert_int_equal(parse("{\"name\":\"mine\",\"summary\":\"Mine\",\"driver\":\"sqlite\","
+                           "\"library\":\"${cache}/x-${version}/"
+                           "$$a.so\",\"version\":\"1.2\",\"get\":\"make V=${version}\","
+                           "\"takes_path\":true,\"default\":false,\"no_database\":true,"
+                           "\"options\":{\"b\":\"v${version}\",\"a\":\"\"},\"required\":{\"journal_"
+                           "mode\":\"mvcc\"},"
+                           "\"faults\":[{\"versions\":\"1.0..1.2\",\"text\":\"bad\"}]}",
+                           "/m", &manifest, &error),
+                     0);
     assert_string_equal(manifest.name, "mine");
     assert_string_equal(manifest.file, "/m/mine.json");
     assert_string_equal(manifest.library, "/cache/pitot/engines/x-1.2/$a.so");
-    assert_string_equal(manifest.get, "make");
+    assert_string_equal(manifest.get, "make V=1.2");
     assert_true(manifest.takes_path && manifest.no_database && !manifest.is_default);
     assert_int_equal(manifest.options.count, 2);
     assert_string_equal(manifest.options.items[0].name, "b");
+    assert_string_equal(manifest.options.items[0].value, "v1.2");
     assert_string_equal(manifest.options.items[1].value, "");
     assert_string_equal(manifest.required.items[0].value, "mvcc");
     assert_string_equal(manifest.faults.items[0].text, "bad");
@@ -114,6 +116,15 @@ static const struct {
      "1.2.3..1.4.0"},
     {START ",\"driver\":\"null\",\"library\":\"/${version}\"}", "${version}", "\"version\""},
     {START ",\"driver\":\"null\",\"library\":\"/${home}\"}", "${home}", "${cache}"},
+    {START ",\"driver\":\"null\",\"get\":\"x ${home}\"}", "\"get\"", "${home}"},
+    {START ",\"driver\":\"null\",\"options\":{\"a\":\"${version}\"}}", "\"options\"", "${version}"},
+    {START ",\"driver\":\"null\",\"takes_version\":true}", "found none",
+     "${cache}/mine@${version}/"},
+    {START ",\"driver\":\"null\",\"takes_version\":true,\"version\":\"1\",\"library\":\"/x.so\"}",
+     "found /x.so", "${cache}/mine@${version}/"},
+    {START ",\"driver\":\"null\",\"takes_version\":true,"
+           "\"library\":\"${cache}/mine@${version}/x.so\"}",
+     "needs a \"version\"", "/m/mine.json"},
 };
 
 static void refused(void **state)

@@ -9,8 +9,9 @@ static struct manifest manifests[] = {
     {.name = (char *)"dotted.js"},
     {.name = (char *)"other"},
     {.name = (char *)"sqlite"},
+    {.name = (char *)"sqlite@3.1", .base = (char *)"sqlite"},
 };
-static const struct registry registry = {.manifests = {manifests, 3}};
+static const struct registry registry = {.manifests = {manifests, 4}};
 
 /* sqlite twice, dotted.js once. */
 static struct engine_choice chosen[3];
@@ -53,6 +54,24 @@ static void handed_over(void **state)
     assert_int_equal(chosen[1].options.count, 1);
     assert_string_equal(chosen[1].options.items[0].name, "integers");
     assert_string_equal(chosen[1].options.items[0].value, "big=int");
+    release();
+}
+
+/* A version has what its engine has, and what is given to it alone. */
+static void of_versions(void **state)
+{
+    (void)state;
+    struct result_pair given[] = {{(char *)"sqlite.a", (char *)"1"},
+                                  {(char *)"sqlite@3.1.b", (char *)"2"}};
+    const result_pairs pairs = {given, 2};
+    struct error error = ERROR_INIT;
+    choose();
+    chosen[1].manifest = &manifests[3];
+    assert_int_equal(registry_engine_options(&registry, &pairs, &choices, &error), 0);
+    assert_int_equal(chosen[0].options.count, 1);
+    assert_int_equal(chosen[1].options.count, 2);
+    assert_string_equal(chosen[1].options.items[0].name, "a");
+    assert_string_equal(chosen[1].options.items[1].name, "b");
     release();
 }
 
@@ -100,6 +119,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(handed_over),
+        cmocka_unit_test(of_versions),
         cmocka_unit_test(refused),
         cmocka_unit_test(twice),
     };

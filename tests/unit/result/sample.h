@@ -422,6 +422,9 @@ static inline struct result *sample_full_result(void)
     struct result_pair *option = sample_must(result_list_add(&turso->options));
     option->name = sample_text("integers");
     option->value = sample_text("bigint");
+    struct result_pair *build = sample_must(result_list_add(&turso->library_build));
+    build->name = sample_text("lock");
+    build->value = sample_text("0123456789abcdef");
     SAMPLE_ADD_TEXT(&turso->known_faults, "the first commit is acknowledged before any sync");
     SAMPLE_ADD_TEXT(&turso->compile_options, "ENABLE_SETLK_TIMEOUT");
     turso->summary.slept_ns = (struct result_figure){(double)NAN, (double)NAN, (double)NAN};
