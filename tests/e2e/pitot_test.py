@@ -70,6 +70,14 @@ def descendants(of_pid):
     return found
 
 
+def command_line(pid):
+    """The bytes of /proc/PID/cmdline; none when it has ended."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
 def strays(expected=()):
     """PID to command of what we started, directly or not, and is still there; takes leave of
     what has ended. Processes in `expected` (PIDs) and what they started are left alone."""

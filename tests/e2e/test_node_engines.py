@@ -1,7 +1,6 @@
 """The engines that are measured through Node, with their real packages.
 
-`make test` gets the packages first, where there is npm, and names the folder of built engines in
-PITOT_ENGINES_CACHE. Without them these tests are skipped and say so.
+Without the packages, which need npm, these tests are skipped and say so.
 """
 
 import json
@@ -11,47 +10,36 @@ import shutil
 import signal
 import unittest
 
+import built_engines
 import pitot_test
-from pitot_test import PitotTest
 
 NODE_ENGINES = ("better-sqlite3", "node:sqlite", "turso-js", "turso-js-async")
 DEFAULT_ENGINES = NODE_ENGINES[:3]
 PACKAGES = {"better-sqlite3": "better-sqlite3", "turso-js": "@tursodatabase/database"}
-
-CACHE = pathlib.Path(os.environ.get("PITOT_ENGINES_CACHE") or pathlib.Path(
-    os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "pitot" / "engines")
+PREPARED = built_engines.CACHE / "node"
 
 
 def built():
     """build.json of the newest folder, None where there is none."""
     try:
-        return json.loads((CACHE / "node" / "build.json").read_text(encoding="utf-8"))
+        return json.loads((PREPARED / "build.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
 
 
-@unittest.skipIf(built() is None, f"{CACHE}/node is not there: make engines gets it, with npm")
-class NodeTest(PitotTest):
-    """With the real packages in the test's own cache, and a workload of a few rows."""
+@unittest.skipIf(built() is None, f"{PREPARED} is not there: make engines gets it, with npm")
+class NodeTest(built_engines.BuiltEnginesTest):
+    """With the real packages in the test's own cache."""
 
     def setUp(self):
         super().setUp()
-        self.engines = self.folder / "cache" / "pitot" / "engines"
-        self.engines.mkdir(parents=True)
         self.node = self.engines / "node"
-        self.node.symlink_to(os.path.realpath(CACHE / "node"))
-        self.workload = self.copy_workload("prod")
-        self.change_suite(self.workload, self.add_tiny)
-
-    @staticmethod
-    def add_tiny(suite):
-        tiny = {"users": 200, "orders_per_user": 4, "orders": 800}
-        suite["scales"] = {"tiny": tiny, **suite["scales"]}
+        self.node.symlink_to(os.path.realpath(PREPARED))
 
     def own_copy(self, without=None, replace=None):
         """Instead of the link a folder in which packages can be changed: each is a link to the
         real one, but for the package `without`, and `replace`, which is copied. Gives the copy."""
-        real = pathlib.Path(os.path.realpath(CACHE / "node"))
+        real = pathlib.Path(os.path.realpath(PREPARED))
         if self.node.is_symlink():
             self.node.unlink()
         else:
@@ -81,23 +69,6 @@ class NodeTest(PitotTest):
                 yield from path.iterdir()
             elif path.is_dir() and not path.name.startswith("."):
                 yield path
-
-    def listed(self, status=0):
-        listed = json.loads(self.pitot("engines", "--json", status=status).stdout)["engines"]
-        return {engine["name"]: engine for engine in listed}
-
-    def arguments(self, command, engines, *more):
-        lengths = {"prod": ("--rounds", "1", "--duration", "0.5", "--warmup", "20", "--threads",
-                            "2"), "verify": ("--operations", "40")}[command]
-        return (command, "--workload", self.workload, "--engines", engines, "--json", "r.json",
-                *lengths, *more)
-
-    def result(self, command, engines, *more, status=0):
-        """The result's engines by name, and the Run."""
-        done = self.pitot(*self.arguments(command, engines, *more), status=status)
-        result = self.read_json("r.json")
-        self.check_schema(result, "docs/result.schema.json")
-        return {engine["name"]: engine for engine in result["engines"]}, done
 
 
 class Listed(NodeTest):
@@ -195,16 +166,8 @@ class Measured(NodeTest):
         engines, done = self.result("prod", ",".join(names))
         for name in names:
             with self.subTest(name):
-                engine = engines[name]
-                self.assertEqual((engine["status"], engine["error"]), ("ok", None), done)
-                run = engine["runs"][0]
-                self.assertIsNone(run["check"]["problem"])
-                self.assertEqual(run["check"]["integrity"], ["ok"])
-                for script in run["scripts"]:
-                    self.assertEqual(script["attempted"], sum(script[outcome] for outcome in (
-                        "ok", "busy", "conflict", "failed", "skipped", "open")))
-                    self.assertEqual(script["failed"], 0, script)
-                self.assertGreater(engine["summary"]["operations_per_second"]["median"], 0)
+                self.check_measured(engines[name], done)
+                run = engines[name]["runs"][0]
                 if name in NODE_ENGINES:
                     # What cannot be measured is absent, never 0.
                     self.assertTrue(all(c["slept_ns"] is None for c in run["connections"]))
@@ -255,7 +218,7 @@ class Measured(NodeTest):
             if b"better-sqlite3: event loop, event_loop" in line:
                 break
         [worker] = [pid for pid in pitot_test.descendants(process.pid)
-                    if b"better-sqlite3" in self.command_line(pid)]
+                    if b"better-sqlite3" in pitot_test.command_line(pid)]
         os.kill(worker, signal.SIGKILL)
         done = self.finish(process)
         self.assertEqual(done.status, 1, done)
@@ -307,30 +270,11 @@ class Measured(NodeTest):
         self.assertIn("integer", done.stderr)
 
     def test_a_killed_worker_leaves_the_others(self):
-        process = self.start("prod", "--workload", self.workload, "--engines",
-                             "better-sqlite3,node:sqlite", "--json", "r.json", "--rounds", "1",
-                             "--duration", "2", "--warmup", "20", "--threads", "2", "-P", "0.1")
-        for line in process.stderr:
-            if b"node:sqlite: round 1" in line and b", run" in line:
-                break
-        workers = [pid for pid in pitot_test.descendants(process.pid)
-                   if b"node:sqlite" in self.command_line(pid)]
-        self.assertEqual(len(workers), 1)
-        os.kill(workers[0], signal.SIGKILL)
-        done = self.finish(process)
-        self.assertEqual(done.status, 1, done)
-        engines = {engine["name"]: engine for engine in self.read_json("r.json")["engines"]}
+        engines, done = self.kill_in_its_round("node:sqlite", "better-sqlite3,node:sqlite")
         self.assertEqual(engines["better-sqlite3"]["status"], "ok")
         self.assertEqual(engines["node:sqlite"]["status"], "failed")
         self.assertIn("signal 9", engines["node:sqlite"]["error"])
         self.assertIn("better-sqlite3", done.stdout)
-
-    @staticmethod
-    def command_line(pid):
-        try:
-            return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
-        except (FileNotFoundError, ProcessLookupError):
-            return b""
 
 
 if __name__ == "__main__":
