@@ -1,10 +1,9 @@
 /* The check after a run: a fresh process of the same engine counts the rows of the copy and asks
  * for its integrity, when the clock no longer matters. */
-#include "coordinator/check.h"
+#include "coordinator/check_ask.h"
 
 #include "coordinator/exchange.h"
 #include "coordinator/job.h"
-#include "coordinator/measurement.h"
 #include "coordinator/settings.h"
 
 #include "base/file.h"
@@ -67,19 +66,17 @@ static uint64_t bytes_of(const char *path, uint64_t otherwise)
     return size > 0 && (uint64_t)size > otherwise ? (uint64_t)size : otherwise;
 }
 
-/* One check job. *able: the worker takes such jobs; if it does not, nothing else is done. */
-static int ask(struct measurement *m, const struct engine_choice *choice, const char *step,
-               const char *path, const char *kind, bool *able, row_counts *rows,
-               struct result_check *check, struct error *error)
+int check_ask(struct measurement *m, const struct check_question *question, bool *able,
+              row_counts *rows, struct result_check *check, struct error *error)
 {
     struct worker_identity identity;
     struct worker_process *worker;
     result_pairs settings = {NULL, 0};
     json_t *line = NULL;
     json_t *job = NULL;
-    int status = settings_of_plan(m->plan, choice->manifest, &settings, error);
+    int status = settings_of_plan(m->plan, question->manifest, &settings, error);
     if (status == 0) {
-        status = worker_start(choice, &worker, &identity, NULL, error);
+        status = worker_start(question->choice, &worker, &identity, NULL, error);
     }
     if (status != 0) {
         settings_release(&settings);
@@ -90,16 +87,17 @@ static int ask(struct measurement *m, const struct engine_choice *choice, const 
         struct exchange exchange = {
             .plan = m->plan,
             .worker = worker,
-            .engine = choice->name,
-            .step = step,
+            .engine = question->choice->name,
+            .step = question->step,
             .progress = m->progress,
             .started_ns = clock_now_ns(),
             .expected_ns = PROGRESS_UNKNOWN,
-            .headway_ns = measurement_headway_ns(m->plan) +
-                          bytes_of(path, m->template.bytes) / SLOWEST_BYTES_PER_S * NS_PER_S,
+            .headway_ns =
+                measurement_headway_ns(m->plan) +
+                bytes_of(question->path, m->template.bytes) / SLOWEST_BYTES_PER_S * NS_PER_S,
             .deadline_ns = UINT64_MAX,
         };
-        job = job_check(m->plan, path, &settings, kind);
+        job = job_check(m->plan, question->path, &settings, question->kind);
         status = job != NULL ? worker_send(worker, job, error) : no_memory(error);
         if (status == 0) {
             status = exchange_await(&exchange, "result", &line, error);
@@ -126,8 +124,12 @@ static int count_copy(struct measurement *m, const struct engine_choice *choice,
 {
     struct result_check check = {.kind = NULL};
     bool able = false;
-    int status = ask(m, choice, "counting the rows of the template", path, "counts", &able,
-                     &m->rows, &check, error);
+    const struct check_question question = {.choice = choice,
+                                            .manifest = choice->manifest,
+                                            .step = "counting the rows of the template",
+                                            .path = path,
+                                            .kind = "counts"};
+    int status = check_ask(m, &question, &able, &m->rows, &check, error);
     if (status != 0 && status != ERROR_MEMORY && status != ERROR_INTERRUPTED) {
         error_prefix(error, "the rows of the template %s could not be counted", m->template.path);
     }
@@ -164,7 +166,9 @@ int measurement_check(struct measurement *m, size_t index, const char *step, con
     row_counts found = {NULL, 0};
     struct error failure = ERROR_INIT;
     bool able = false;
-    int status = ask(m, choice, step, path, kind, &able, &found, &run->check, &failure);
+    const struct check_question question = {
+        .choice = choice, .manifest = choice->manifest, .step = step, .path = path, .kind = kind};
+    int status = check_ask(m, &question, &able, &found, &run->check, &failure);
     if (status == 0 && !able) {
         status = result_warn(m->result, choice->name,
                              "its worker cannot check a database: that its writes are there after "
@@ -190,9 +194,9 @@ int measurement_check(struct measurement *m, size_t index, const char *step, con
         run->check.problem = result_text("the copy could not be checked: %s", failure.message);
         status = run->check.problem != NULL ? 0 : ERROR_MEMORY;
     } else {
-        status = check_count(m->plan, &m->rows, &found, run);
+        status = check_count(m->plan, &m->rows, &found, run, &run->check);
         status = status == 0 ? check_judge(&run->check) : status;
     }
     row_counts_release(&found);
-    return status == 0 ? 0 : no_memory(error);
+    return status == 0 ? check_second_opinion(m, &question, run, error) : no_memory(error);
 }

@@ -142,13 +142,13 @@ static int add_count(const struct row_count *before, const struct balance *balan
 }
 
 int check_count(const struct plan *plan, const row_counts *before, const row_counts *after,
-                struct result_run *run)
+                const struct result_run *run, struct result_check *check)
 {
     struct balances balances = {before, calloc(before->count + 1, sizeof *balances.items)};
     int status = balances.items != NULL ? balance_run(plan, run, &balances) : ERROR_MEMORY;
     for (size_t i = 0; i < before->count && status == 0; i++) {
         status = add_count(&before->items[i], &balances.items[i],
-                           rows_of(after, before->items[i].table), &run->check);
+                           rows_of(after, before->items[i].table), check);
     }
     free(balances.items);
     return status;
@@ -192,4 +192,50 @@ int check_judge(struct result_check *check)
         result_text("the %s integrity check says: %s", check->kind,
                     check->integrity.count > 0 ? check->integrity.items[0] : "nothing at all");
     return check->problem != NULL ? 0 : ERROR_MEMORY;
+}
+
+/* A table of which the two count different rows, although neither finds anything wrong: how many
+ * there must be is not known. NULL: none, or out of memory (*status). */
+static char *other_count(const struct result_check *check, const struct result_check *second,
+                         const char *other, int *status)
+{
+    for (size_t i = 0; i < check->counts.count && i < second->counts.count; i++) {
+        const struct result_table_count *a = &check->counts.items[i];
+        const struct result_table_count *b = &second->counts.items[i];
+        if (a->found != b->found) {
+            char *text = result_text("its %s has %" PRIu64 " rows, and %" PRIu64 " rows for %s",
+                                     a->table, a->found, b->found, other);
+            *status = text != NULL ? 0 : ERROR_MEMORY;
+            return text;
+        }
+    }
+    return NULL;
+}
+
+int check_compare(struct result_check *check, const struct result_check *second, const char *other)
+{
+    int status = 0;
+    char *text = NULL;
+    const char *a = check->problem;
+    const char *b = second->problem;
+    if (a == NULL && b == NULL) {
+        text = other_count(check, second, other, &status);
+        if (text == NULL) {
+            return status;
+        }
+    } else if (a == NULL) {
+        text = result_text("it finds nothing wrong, and %s finds this: %s", other, b);
+    } else if (b == NULL) {
+        text = result_text("%s; %s finds nothing wrong", a, other);
+    } else if (strcmp(a, b) == 0) {
+        text = result_text("%s; %s finds the same", a, other);
+    } else {
+        text = result_text("%s; %s finds this: %s", a, other, b);
+    }
+    if (text == NULL) {
+        return ERROR_MEMORY;
+    }
+    free(check->problem);
+    check->problem = text;
+    return 0;
 }

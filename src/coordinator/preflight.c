@@ -78,6 +78,9 @@ static int note_identity(struct measurement *m, size_t index, struct worker_iden
     for (size_t i = 0; i < identity->warnings.count && status == 0; i++) {
         status = result_warn(m->result, engine->name, "%s", identity->warnings.items[i]);
     }
+    for (size_t i = 0; i < choice->manifest->notes.count && status == 0; i++) {
+        status = result_warn(m->result, engine->name, "%s", choice->manifest->notes.items[i]);
+    }
     if (status == 0 && identity->build != NULL && strcmp(identity->build, "release") != 0) {
         status =
             result_warn(m->result, engine->name,

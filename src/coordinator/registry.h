@@ -38,6 +38,8 @@ struct manifest {
     bool no_shm;            /* keeps no -shm file beside a WAL database */
     result_pairs options;
     result_pairs required; /* its own values of required settings */
+    result_strings notes;  /* what a reader of its numbers must know, whatever its version */
+    char *second_opinion;  /* the engine that looks at its files, too, after a run; NULL: none */
     RESULT_LIST(struct manifest_fault) faults;
     char *text; /* the file's, of which further versions are made; NULL: it takes none */
 };

@@ -17,9 +17,9 @@
 #endif
 
 static const char *const manifest_keys[] = {
-    "name",    "summary", "driver",     "command",       "library", "needs",
-    "version", "get",     "takes_path", "takes_version", "default", "no_database",
-    "no_shm",  "options", "required",   "faults",        NULL,
+    "name",     "summary",    "driver",        "command",        "library",     "needs",  "version",
+    "get",      "takes_path", "takes_version", "default",        "no_database", "no_shm", "options",
+    "required", "faults",     "notes",         "second_opinion", NULL,
 };
 static const char *const fault_keys[] = {"versions", "text", NULL};
 
@@ -395,6 +395,30 @@ static int read_needs(const json_t *object, const struct manifest_source *source
     return 0;
 }
 
+static int read_notes(const json_t *object, const struct manifest_source *source,
+                      struct manifest *out, struct error *error)
+{
+    json_t *notes = json_object_get(object, "notes"), *note;
+    if (notes == NULL) {
+        return 0;
+    }
+    if (!json_is_array(notes)) {
+        return error_set(error, ERROR_INVALID, "%s: \"notes\" is %s; it must be a list of texts",
+                         source->file, type_name(notes));
+    }
+    size_t i;
+    json_array_foreach(notes, i, note)
+    {
+        char **item = result_list_add(&out->notes);
+        int status = item == NULL ? out_of_memory(error)
+                                  : copy_text(note, "notes", source->file, item, error);
+        if (status != 0) {
+            return status;
+        }
+    }
+    return 0;
+}
+
 static int check_name(const struct manifest *manifest, const struct manifest_source *source,
                       struct error *error)
 {
@@ -461,6 +485,9 @@ static int read_keys(json_t *object, const struct manifest_source *source, struc
         (status = read_bool(object, "no_shm", file, &out->no_shm, error)) != 0 ||
         (status = read_options(object, source, out, error)) != 0 ||
         (status = read_pairs(object, "required", file, &out->required, error)) != 0 ||
+        (status = read_text(object, "second_opinion", false, file, &out->second_opinion, error)) !=
+            0 ||
+        (status = read_notes(object, source, out, error)) != 0 ||
         (status = read_faults(object, file, out, error)) != 0) {
         return status;
     }
@@ -515,7 +542,8 @@ void manifest_release(struct manifest *manifest)
     free(manifest->library);
     free(manifest->version);
     free(manifest->get);
-    const result_strings texts[] = {manifest->command, manifest->needs};
+    free(manifest->second_opinion);
+    const result_strings texts[] = {manifest->command, manifest->needs, manifest->notes};
     for (size_t list = 0; list < sizeof texts / sizeof *texts; list++) {
         for (size_t i = 0; i < texts[list].count; i++) {
             free(texts[list].items[i]);

@@ -167,8 +167,9 @@ struct result_table_count {
 
 /* What a fresh process of the same engine found in the copy after a run. */
 struct result_check {
-    char *kind;    /* "full", "quick", "counts"; NULL: nothing was checked */
-    char *problem; /* the first thing that is wrong; NULL: nothing is */
+    char *kind;           /* "full", "quick", "counts"; NULL: nothing was checked */
+    char *problem;        /* the first thing that is wrong; NULL: nothing is */
+    char *second_opinion; /* the other engine that looked at the same files; NULL: none did */
     RESULT_LIST(struct result_table_count) counts;
     result_strings integrity; /* what the engine says: "ok", or the damage; empty for "counts" */
     uint64_t elapsed_ns;

@@ -234,6 +234,7 @@ static const struct shape shape_table_count = SHAPE(result_table_count, fields_t
 static const struct field fields_check[] = {
     FIELD(result_check, kind, TEXT_OR_NULL),
     FIELD(result_check, problem, TEXT_OR_NULL),
+    FIELD(result_check, second_opinion, TEXT_OR_NULL),
     FIELD_SHAPED(result_check, counts, LIST, shape_table_count),
     FIELD(result_check, integrity, TEXTS),
     FIELD(result_check, elapsed_ns, COUNT_OR_NULL),

@@ -159,14 +159,15 @@ class Tampered(CheckTest):
         self.engines = self.folder / "config" / "pitot" / "engines"
         self.engines.mkdir(parents=True)
 
-    def engine(self, action):
-        manifest = {"name": action, "summary": "made to differ",
+    def engine(self, action, name=None, **more):
+        name = name or action
+        manifest = {"name": name, "summary": "made to differ",
                     "command": [sys.executable, str(TAMPERING)],
                     "options": {"worker": str(pitot_test.BUILD / "pitot-worker"),
                                 "library": os.path.realpath(pitot_test.system_sqlite()),
-                                "do": action}}
-        (self.engines / f"{action}.json").write_text(json.dumps(manifest), encoding="utf-8")
-        return action
+                                "do": action}, **more}
+        (self.engines / f"{name}.json").write_text(json.dumps(manifest), encoding="utf-8")
+        return name
 
     def test_each_is_marked_and_the_others_are_not(self):
         cases = {
@@ -196,6 +197,37 @@ class Tampered(CheckTest):
         self.assertIn("differs", done.stdout)
         self.assertEqual(self.pitot("report", "x.json", status=None).stdout.count("after round 1"),
                          5)
+
+    def test_a_second_opinion(self):
+        """The second engine tampers before it looks, so that it finds what the first has not."""
+        self.engine("nothing", "honest")
+        self.engine("lose-row", "other")
+        self.engine("nothing", "missing", needs=["/nowhere/library"], get="make it")
+        lost = "orders has 1 row fewer than were acknowledged"
+        cases = {  # what the engine does, who is asked: problem, who gave the second opinion
+            ("nothing", "honest"): (None, "honest"),
+            ("nothing", "other"): (f"it finds nothing wrong, and other finds this: {lost}", "other"),
+            ("lose-row", "honest"): ("honest finds the same", "honest"),
+            ("nothing", "missing"): (None, None),
+            ("nothing", "nobody"): (None, None),
+        }
+        names = [self.engine(action, f"{action}.{asked}", second_opinion=asked,
+                             required={"cache_size": "-4000"})
+                 for action, asked in cases]
+        result, done = self.measure(engines=",".join(names), duration=0.1, status=1)
+        for engine, (problem, asked) in zip(result["engines"], cases.values()):
+            with self.subTest(engine["name"]):
+                check = engine["runs"][0]["check"]
+                self.assertEqual(check["second_opinion"], asked)
+                self.assertEqual(engine["status"], "differs" if problem else "ok")
+                if problem is None:
+                    self.assertIsNone(check["problem"])
+                else:
+                    self.assertIn(problem, check["problem"])
+        for name, why in (("missing", "make it"), ("nobody", "there is no engine \"nobody\"")):
+            told = "\n".join(self.warnings(result, f"nothing.{name}"))
+            self.assertIn(f"no second opinion of {name} on its files: ", told)
+            self.assertIn(why, told)
 
 
 class Warnings(CheckTest):

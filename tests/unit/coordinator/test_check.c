@@ -62,7 +62,7 @@ static void check_situation(const struct situation *situation)
     }
 
     run.check.kind = sample_text("counts");
-    assert_int_equal(check_count(&plan, &before, &after, &run), 0);
+    assert_int_equal(check_count(&plan, &before, &after, &run, &run.check), 0);
     assert_int_equal(check_judge(&run.check), 0);
     const char *problem = run.check.problem;
     if ((problem == NULL) != (situation->problem == NULL) ||
@@ -182,6 +182,49 @@ static void test_integrity(void **state)
     }
 }
 
+static void fill(struct result_run *run, const char *problem, uint64_t found)
+{
+    result_run_init(run);
+    run->check.problem = problem != NULL ? sample_text(problem) : NULL;
+    struct result_table_count *count = sample_must(result_list_add(&run->check.counts));
+    *count = (struct result_table_count){
+        .table = sample_text("t"), .expected = RESULT_ABSENT, .found = found};
+}
+
+static void test_two_opinions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *first, *second;
+        uint64_t first_found, second_found;
+        const char *problem;
+    } cases[] = {
+        {NULL, NULL, 5, 5, NULL},
+        {NULL, NULL, 5, 6, "its t has 5 rows, and 6 rows for other"},
+        {NULL, "bad page", 5, 5, "it finds nothing wrong, and other finds this: bad page"},
+        {"lost", NULL, 5, 5, "lost; other finds nothing wrong"},
+        {"lost", "lost", 5, 5, "lost; other finds the same"},
+        {"lost", "bad page", 5, 6, "lost; other finds this: bad page"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct result *result = sample_result(1);
+        struct result_engine *engine = sample_must(result_list_add(&result->engines));
+        result_engine_init(engine);
+        sample_must(result_list_add(&engine->runs));
+        sample_must(result_list_add(&engine->runs));
+        struct result_run *runs = engine->runs.items;
+        fill(&runs[0], cases[i].first, cases[i].first_found);
+        fill(&runs[1], cases[i].second, cases[i].second_found);
+        assert_int_equal(check_compare(&runs[0].check, &runs[1].check, "other"), 0);
+        if (cases[i].problem == NULL) {
+            assert_null(runs[0].check.problem);
+        } else {
+            assert_string_equal(runs[0].check.problem, cases[i].problem);
+        }
+        result_free(result);
+    }
+}
+
 static void test_kinds(void **state)
 {
     (void)state;
@@ -209,6 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_integrity),
+        cmocka_unit_test(test_two_opinions),
         cmocka_unit_test(test_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,7 @@ static void whole_manifest(void **state)
                            "\"takes_path\":true,\"default\":false,\"no_database\":true,"
                            "\"options\":{\"b\":\"v${version}\",\"a\":\"\"},\"required\":{\"journal_"
                            "mode\":\"mvcc\"},"
+                           "\"notes\":[\"one\",\"two\"],\"second_opinion\":\"other\","
                            "\"faults\":[{\"versions\":\"1.0..1.2\",\"text\":\"bad\"}]}",
                            "/m", &manifest, &error),
                      0);
@@ -41,6 +42,9 @@ static void whole_manifest(void **state)
     assert_string_equal(manifest.options.items[1].value, "");
     assert_string_equal(manifest.required.items[0].value, "mvcc");
     assert_string_equal(manifest.faults.items[0].text, "bad");
+    assert_int_equal(manifest.notes.count, 2);
+    assert_string_equal(manifest.notes.items[1], "two");
+    assert_string_equal(manifest.second_opinion, "other");
     manifest_release(&manifest);
 }
 
@@ -107,6 +111,9 @@ static const struct {
     {START ",\"driver\":\"null\",\"options\":{\"a\":1}}", "\"a\"", "text"},
     {START ",\"driver\":\"null\",\"options\":{\"a=b\":\"1\"}}", "a=b", "'='"},
     {START ",\"driver\":\"null\",\"required\":[]}", "\"required\"", "object of texts"},
+    {START ",\"driver\":\"null\",\"notes\":\"x\"}", "\"notes\"", "list of texts"},
+    {START ",\"driver\":\"null\",\"notes\":[1]}", "\"notes\"", "text"},
+    {START ",\"driver\":\"null\",\"second_opinion\":true}", "\"second_opinion\"", "text"},
     {START ",\"driver\":\"null\",\"faults\":{}}", "\"faults\"", "list"},
     {START ",\"driver\":\"null\",\"faults\":[1]}", "faults[0]", "object"},
     {START ",\"driver\":\"null\",\"faults\":[{\"versions\":\"1\"}]}", "faults[0]", "\"text\""},
