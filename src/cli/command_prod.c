@@ -8,6 +8,7 @@ struct prod {
     struct prod_options given;
     struct session session;
     struct suite *suite;
+    struct plan_case plan_case;
 };
 
 /* Everything that can be found wrong before the first engine starts. *status is the exit status
@@ -23,7 +24,8 @@ static int prepare(struct prod *prod, struct error *error, int *status)
         code = session_registry(session, error, status);
     }
     if (code == 0) {
-        code = prod_options_plan(&prod->given, prod->suite, &session->plan, error);
+        code =
+            prod_options_plan(&prod->given, prod->suite, &session->plan, &prod->plan_case, error);
         *status = exit_status_of_error(code, 0);
     }
     return code == 0 ? session_engines(session, error, status) : code;

@@ -5,6 +5,7 @@
 #include "cli/session.h"
 #include "coordinator/verify.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The worker's digests of all scripts must fit one line. */
@@ -133,9 +134,7 @@ static int prepare(struct verify_command *command, struct error *error, int *sta
     }
     if (code == 0) {
         prod_options_fill(session->given, &session->plan);
-        /* Nothing is timed. What is tried again is tried as often as prod does by default. */
-        session->plan.duration_ns = UINT64_MAX;
-        session->plan.warmup_ns = UINT64_MAX;
+        /* What is tried again is tried as often as prod does by default. */
         session->plan.max_tries = 10;
         code = session_engines(session, error, status);
     }
@@ -156,7 +155,16 @@ static bool anything_verified(const struct result *result)
 static int work(struct session *session, const struct progress *progress, struct error *error)
 {
     struct verify_command *command = (struct verify_command *)session;
-    return verify(&session->plan, command->suites, command->suite_count,
+    /* Nothing is timed. */
+    const struct plan_case like = {
+        .plan = &session->plan,
+        .threads = (uint32_t)command->given.common.threads,
+        .duration_ns = UINT64_MAX,
+        .operations = command->given.operations,
+        .warmup_ns = UINT64_MAX,
+        .rate = (double)NAN,
+    };
+    return verify(&session->plan, &like, command->suites, command->suite_count,
                   (uint32_t)command->given.operations, progress, session->result, error);
 }
 

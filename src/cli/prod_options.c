@@ -5,6 +5,7 @@
 #include "core/clock.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -268,11 +269,6 @@ void prod_options_fill(const struct prod_options *given, struct plan *plan)
 {
     *plan = (struct plan){
         .data_folder = data_folder_of(given),
-        .threads = (uint32_t)given->threads,
-        .duration_ns = given->duration_ns,
-        .operations = UINT64_MAX,
-        .warmup_ns = given->warmup.ns,
-        .warmup_operations = given->warmup.operations,
         .cache_size = given->cache_size,
         .busy_timeout_ms = (uint32_t)(given->timeout_ns / NS_PER_MS),
         .grace_ns = grace_of(given),
@@ -289,10 +285,22 @@ void prod_options_fill(const struct prod_options *given, struct plan *plan)
 }
 
 int prod_options_plan(const struct prod_options *given, const struct suite *suite,
-                      struct plan *plan, struct error *error)
+                      struct plan *plan, struct plan_case *plan_case, struct error *error)
 {
     prod_options_fill(given, plan);
-    plan->suite = suite;
-    int code = prod_options_scale(suite, given->scale, &plan->scale, error);
-    return code != 0 ? code : choose_scenario(suite, &plan->scenario, error);
+    *plan_case = (struct plan_case){
+        .plan = plan,
+        .label = suite->name,
+        .suite = suite,
+        .threads = (uint32_t)given->threads,
+        .duration_ns = given->duration_ns,
+        .operations = UINT64_MAX,
+        .warmup_ns = given->warmup.ns,
+        .warmup_operations = given->warmup.operations,
+        .rate = (double)NAN,
+    };
+    plan->cases = plan_case;
+    plan->case_count = 1;
+    int code = prod_options_scale(suite, given->scale, &plan_case->scale, error);
+    return code != 0 ? code : choose_scenario(suite, &plan_case->scenario, error);
 }

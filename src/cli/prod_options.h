@@ -29,14 +29,15 @@ extern const struct option_table prod_option_table;
  * quotes lose them: 'UTF-16le' becomes UTF-16le. ERROR_INVALID. */
 int prod_options_check(struct prod_options *options, struct error *error);
 
-/* Fills what the options alone say; the plan points into them. */
+/* Fills what the options alone say of all cases; the plan points into them. */
 void prod_options_fill(const struct prod_options *options, struct plan *plan);
 /* The scale of that name, NULL: the first. ERROR_INVALID: there is none, the nearest is named. */
 int prod_options_scale(const struct suite *suite, const char *name, const struct suite_scale **out,
                        struct error *error);
-/* Fills the plan except registry and engines; picks scale and scenario out of `suite`. The plan
- * points into options and suite. ERROR_INVALID: no such scale, or not exactly one scenario. */
+/* Fills the plan except registry and engines, with the one case of prod; picks scale and scenario
+ * out of `suite`. Plan and case point into options, suite and each other. ERROR_INVALID: no such
+ * scale, or not exactly one scenario. */
 int prod_options_plan(const struct prod_options *options, const struct suite *suite,
-                      struct plan *plan, struct error *error);
+                      struct plan *plan, struct plan_case *plan_case, struct error *error);
 
 #endif

@@ -53,9 +53,10 @@ void progress_describe(const struct progress_state *state, struct buffer *out)
         units_print_count(text, state->per_second);
         buffer_printf(out, ", %s/s", text);
     }
-    if (state->remaining_ns != PROGRESS_UNKNOWN) {
+    uint64_t left_ns = state->left_ns != PROGRESS_UNKNOWN ? state->left_ns : state->remaining_ns;
+    if (left_ns != PROGRESS_UNKNOWN) {
         buffer_puts(out, ", ");
-        describe_seconds(state->remaining_ns, out);
+        describe_seconds(left_ns, out);
         buffer_puts(out, " left");
     } else if (state->elapsed_ns >= NS_PER_S && state->elapsed_ns != PROGRESS_UNKNOWN) {
         buffer_puts(out, ", for ");

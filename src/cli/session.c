@@ -169,7 +169,7 @@ static int summarize(struct result *result, struct error *error)
 {
     int code = 0;
     for (size_t i = 0; i < result->engines.count && code == 0; i++) {
-        code = summarize_engine(result, &result->engines.items[i], error);
+        code = summarize_engine(&result->engines.items[i], error);
     }
     return code;
 }

@@ -85,19 +85,20 @@ int check_ask(struct measurement *m, const struct check_question *question, bool
     *able = identity.can_check;
     if (*able) {
         struct exchange exchange = {
-            .plan = m->plan,
+            .plan_case = &question->measured->plan_case,
             .worker = worker,
             .engine = question->choice->name,
             .step = question->step,
             .progress = m->progress,
             .started_ns = clock_now_ns(),
             .expected_ns = PROGRESS_UNKNOWN,
-            .headway_ns =
-                measurement_headway_ns(m->plan) +
-                bytes_of(question->path, m->template.bytes) / SLOWEST_BYTES_PER_S * NS_PER_S,
+            .after_ns = PROGRESS_UNKNOWN,
+            .headway_ns = measurement_headway_ns(m->plan) +
+                          bytes_of(question->path, question->measured->template->file.bytes) /
+                              SLOWEST_BYTES_PER_S * NS_PER_S,
             .deadline_ns = UINT64_MAX,
         };
-        job = job_check(m->plan, question->path, &settings, question->kind);
+        job = job_check(&question->measured->plan_case, question->path, &settings, question->kind);
         status = job != NULL ? worker_send(worker, job, error) : no_memory(error);
         if (status == 0) {
             status = exchange_await(&exchange, "result", &line, error);
@@ -119,34 +120,40 @@ int check_ask(struct measurement *m, const struct check_question *question, bool
 
 /* ---- the template ----------------------------------------------------------------- */
 
-static int count_copy(struct measurement *m, const struct engine_choice *choice, const char *path,
-                      struct error *error)
+static int count_copy(struct measurement *m, const struct measured_case *measured,
+                      const struct engine_choice *choice, const char *path, struct error *error)
 {
     struct result_check check = {.kind = NULL};
     bool able = false;
-    const struct check_question question = {.choice = choice,
+    const struct check_question question = {.measured = measured,
+                                            .choice = choice,
                                             .manifest = choice->manifest,
                                             .step = "counting the rows of the template",
                                             .path = path,
                                             .kind = "counts"};
-    int status = check_ask(m, &question, &able, &m->rows, &check, error);
+    int status = check_ask(m, &question, &able, &measured->template->rows, &check, error);
     if (status != 0 && status != ERROR_MEMORY && status != ERROR_INTERRUPTED) {
-        error_prefix(error, "the rows of the template %s could not be counted", m->template.path);
+        error_prefix(error, "the rows of the template %s could not be counted",
+                     measured->template->file.path);
     }
     return status;
 }
 
-int measurement_count_template(struct measurement *m, struct error *error)
+int measurement_count_template(struct measurement *m, const struct measured_case *measured,
+                               struct error *error)
 {
+    if (measured->template->rows.count > 0) {
+        return 0; /* another case has it too */
+    }
     struct engine_choice choice;
     char *path = NULL;
     memset(&choice, 0, sizeof choice);
     int status = registry_template_engine(m->plan->registry, &choice, error);
     if (status == 0) {
-        status = measurement_copy(m, "counts", &path, error);
+        status = measurement_copy(m, measured->template, "counts", &path, error);
     }
     if (status == 0) {
-        status = count_copy(m, &choice, path, error);
+        status = count_copy(m, measured, &choice, path, error);
     }
     if (path != NULL) {
         data_remove_database(path);
@@ -158,16 +165,21 @@ int measurement_count_template(struct measurement *m, struct error *error)
 
 /* ---- after a run -------------------------------------------------------------------- */
 
-int measurement_check(struct measurement *m, size_t index, const char *step, const char *path,
-                      struct result_run *run, struct error *error)
+int measurement_check(struct measurement *m, const struct measured_case *measured, size_t index,
+                      const char *step, const char *path, struct result_run *run,
+                      struct error *error)
 {
     const struct engine_choice *choice = &m->plan->engines->items[index];
     const char *kind = check_kind(m->plan, run->round);
     row_counts found = {NULL, 0};
     struct error failure = ERROR_INIT;
     bool able = false;
-    const struct check_question question = {
-        .choice = choice, .manifest = choice->manifest, .step = step, .path = path, .kind = kind};
+    const struct check_question question = {.measured = measured,
+                                            .choice = choice,
+                                            .manifest = choice->manifest,
+                                            .step = step,
+                                            .path = path,
+                                            .kind = kind};
     int status = check_ask(m, &question, &able, &found, &run->check, &failure);
     if (status == 0 && !able) {
         status = result_warn(m->result, choice->name,
@@ -194,7 +206,8 @@ int measurement_check(struct measurement *m, size_t index, const char *step, con
         run->check.problem = result_text("the copy could not be checked: %s", failure.message);
         status = run->check.problem != NULL ? 0 : ERROR_MEMORY;
     } else {
-        status = check_count(m->plan, &m->rows, &found, run, &run->check);
+        status =
+            check_count(&measured->plan_case, &measured->template->rows, &found, run, &run->check);
         status = status == 0 ? check_judge(&run->check) : status;
     }
     row_counts_release(&found);

@@ -19,8 +19,8 @@ const char *check_kind(const struct plan *plan, uint64_t round);
  * acknowledged deletes beside what was found. Where a statement, the schema or load.sql makes that
  * uncertain the table is not checked, and why is said. Tables that are new are let be: engines have
  * some of their own. 0 or ERROR_MEMORY. */
-int check_count(const struct plan *plan, const row_counts *before, const row_counts *after,
-                const struct result_run *run, struct result_check *check);
+int check_count(const struct plan_case *plan_case, const row_counts *before,
+                const row_counts *after, const struct result_run *run, struct result_check *check);
 
 /* Sets check->problem to the first thing that is wrong with the counts, then with the integrity,
  * unless there is a problem already. 0 or ERROR_MEMORY. */

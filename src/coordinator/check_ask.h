@@ -5,6 +5,7 @@
 #include "coordinator/measurement.h"
 
 struct check_question {
+    const struct measured_case *measured; /* whose copy it is */
     const struct engine_choice *choice;
     const struct manifest
         *manifest;    /* whose required settings are made; NULL: none but the plan's */

@@ -93,17 +93,17 @@ static const char *why_of_schema(const struct suite *suite)
     return why;
 }
 
-static int balance_run(const struct plan *plan, const struct result_run *run,
+static int balance_run(const struct plan_case *plan_case, const struct result_run *run,
                        struct balances *balances)
 {
-    const char *why = why_of_schema(plan->suite);
+    const char *why = why_of_schema(plan_case->suite);
     if (why != NULL) {
         add_unknown(balances, NULL, why);
     }
     int status = 0;
     for (size_t i = 0; i < run->scripts.count && status == 0; i++) {
         const struct result_script *counted = &run->scripts.items[i];
-        const struct script *script = find_script(plan->suite, counted->script);
+        const struct script *script = find_script(plan_case->suite, counted->script);
         for (size_t k = 0; script != NULL && k < counted->acknowledged.count && status == 0; k++) {
             status =
                 add_statement(balances, script->statements[k].sql, counted->acknowledged.items[k]);
@@ -141,11 +141,11 @@ static int add_count(const struct row_count *before, const struct balance *balan
     return 0;
 }
 
-int check_count(const struct plan *plan, const row_counts *before, const row_counts *after,
-                const struct result_run *run, struct result_check *check)
+int check_count(const struct plan_case *plan_case, const row_counts *before,
+                const row_counts *after, const struct result_run *run, struct result_check *check)
 {
     struct balances balances = {before, calloc(before->count + 1, sizeof *balances.items)};
-    int status = balances.items != NULL ? balance_run(plan, run, &balances) : ERROR_MEMORY;
+    int status = balances.items != NULL ? balance_run(plan_case, run, &balances) : ERROR_MEMORY;
     for (size_t i = 0; i < before->count && status == 0; i++) {
         status = add_count(&before->items[i], &balances.items[i],
                            rows_of(after, before->items[i].table), check);

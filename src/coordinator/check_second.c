@@ -32,7 +32,8 @@ static int ask_other(struct measurement *m, const struct check_question *questio
 {
     row_counts found = {NULL, 0};
     bool able = false;
-    const struct check_question asked = {.choice = other,
+    const struct check_question asked = {.measured = question->measured,
+                                         .choice = other,
                                          .manifest = other->manifest,
                                          .step = question->step,
                                          .path = question->path,
@@ -49,8 +50,10 @@ static int ask_other(struct measurement *m, const struct check_question *questio
         second->problem = result_text("%s", error != NULL ? error->message : "it failed");
         error_clear(error);
         status = second->problem != NULL ? 0 : ERROR_MEMORY;
-    } else if (status == 0 && (check_count(m->plan, &m->rows, &found, run, second) != 0 ||
-                               check_judge(second) != 0)) {
+    } else if (status == 0 &&
+               (check_count(&question->measured->plan_case, &question->measured->template->rows,
+                            &found, run, second) != 0 ||
+                check_judge(second) != 0)) {
         status = ERROR_MEMORY;
     }
     row_counts_release(&found);

@@ -168,7 +168,7 @@ int event_loop_read(const json_t *result, struct result_event_loop *out, struct 
 static json_t *ask(const struct verify_question *question, const char *database,
                    const result_pairs *settings)
 {
-    return job_event_loop(question->plan, database, settings, LENGTH_NS);
+    return job_event_loop(question->plan_case, database, settings, LENGTH_NS);
 }
 
 static bool able(const struct worker_identity *identity)
@@ -199,7 +199,8 @@ static int measure_one(struct measurement *m, size_t index, struct error *error)
     json_t *line = NULL;
     char *step = result_text("%s: event loop", engine->name);
     struct verify_question question = {
-        .plan = m->plan,
+        .plan_case = &m->cases[0].plan_case,
+        .template = m->cases[0].template,
         .step = step,
         .kind = "result",
         .job = ask,

@@ -23,6 +23,7 @@ static void pass_progress(struct exchange *exchange, const json_t *line)
         .per_second = NAN,
         .elapsed_ns = now - exchange->started_ns,
         .remaining_ns = PROGRESS_UNKNOWN,
+        .left_ns = PROGRESS_UNKNOWN,
     };
     const char *phase = json_string_value(json_object_get(line, "phase"));
     state.phase = phase != NULL ? phase : "";
@@ -30,7 +31,7 @@ static void pass_progress(struct exchange *exchange, const json_t *line)
         /* Closing checkpoints a log of any size: it has a time of its own. */
         exchange->closing = true;
         if (exchange->deadline_ns != UINT64_MAX) {
-            exchange->deadline_ns += measurement_headway_ns(exchange->plan);
+            exchange->deadline_ns += measurement_headway_ns(exchange->plan_case->plan);
         }
     }
     json_get_u64_or(line, "done", "progress", 0, &done, NULL);
@@ -54,6 +55,9 @@ static void pass_progress(struct exchange *exchange, const json_t *line)
         state.remaining_ns =
             (uint64_t)((double)state.elapsed_ns * (double)(state.total - done) / (double)done);
     }
+    if (state.remaining_ns != PROGRESS_UNKNOWN && exchange->after_ns != PROGRESS_UNKNOWN) {
+        state.left_ns = state.remaining_ns + exchange->after_ns;
+    }
     exchange->progress->update(exchange->progress->context, &state);
 }
 
@@ -75,7 +79,8 @@ static int take(struct exchange *exchange, const char *kind, const json_t *line,
         return 0;
     }
     if (strcmp(got, "error") == 0) {
-        run_read_error(exchange->plan, line, exchange->loading, &exchange->script_at_fault, error);
+        run_read_error(exchange->plan_case, line, exchange->loading, &exchange->script_at_fault,
+                       error);
         /* What it was is in the error: a mistake in a script is no failure of the engine. */
         return error != NULL ? (int)error->code : ERROR_ENGINE;
     }

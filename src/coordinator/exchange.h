@@ -6,13 +6,14 @@
 #include "coordinator/process.h"
 
 struct exchange {
-    const struct plan *plan;
+    const struct plan_case *plan_case;
     struct worker_process *worker;
     const char *engine; /* its name, for messages */
     const char *step;   /* for progress: "sqlite: round 1 of 3" */
     const struct progress *progress;
     uint64_t started_ns;  /* of the step */
     uint64_t expected_ns; /* how long the step may last; PROGRESS_UNKNOWN */
+    uint64_t after_ns;    /* what comes after the step; PROGRESS_UNKNOWN */
     /* The worker is given up when `done` of its progress lines stands still for so long. Lines
      * alone are no sign of life: they come from a thread that measures nothing. UINT64_MAX: no
      * limit. */

@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t role_connections(const struct plan *plan, const struct suite_role *role)
+static uint32_t role_connections(const struct plan_case *plan_case, const struct suite_role *role)
 {
-    return role->connections != 0 ? role->connections : plan->threads;
+    return role->connections != 0 ? role->connections : plan_case->threads;
 }
 
-uint32_t job_connections(const struct plan *plan)
+uint32_t job_connections(const struct plan_case *plan_case)
 {
     uint32_t total = 0;
-    for (size_t i = 0; i < plan->scenario->role_count; i++) {
-        total += role_connections(plan, &plan->scenario->roles[i]);
+    for (size_t i = 0; i < plan_case->scenario->role_count; i++) {
+        total += role_connections(plan_case, &plan_case->scenario->roles[i]);
     }
     return total;
 }
@@ -37,11 +37,11 @@ static json_t *settings_json(const result_pairs *settings)
     return array;
 }
 
-static json_t *variables_json(const struct plan *plan)
+static json_t *variables_json(const struct plan_case *plan_case)
 {
     size_t count;
     struct script_constant *constants =
-        suite_variables(plan->suite, plan->scale, plan->scenario, &count);
+        suite_variables(plan_case->suite, plan_case->scale, plan_case->scenario, &count);
     json_t *object = constants != NULL ? json_object() : NULL;
     for (size_t i = 0; object != NULL && i < count; i++) {
         if (json_object_set_new(object, constants[i].name, json_wire_i64(constants[i].value)) !=
@@ -54,13 +54,14 @@ static json_t *variables_json(const struct plan *plan)
     return object;
 }
 
-static json_t *common(const struct plan *plan, const char *kind, const char *database,
+static json_t *common(const struct plan_case *plan_case, const char *kind, const char *database,
                       const result_pairs *settings)
 {
     return json_pack("{s:s, s:i, s:s, s:o, s:I, s:o, s:o, s:I}", "kind", "job", "protocol", 1,
                      "job", kind, "database", json_text(database), "busy_timeout_ms",
-                     (json_int_t)plan->busy_timeout_ms, "settings", settings_json(settings),
-                     "variables", variables_json(plan), "seed", (json_int_t)plan->seed);
+                     (json_int_t)plan_case->plan->busy_timeout_ms, "settings",
+                     settings_json(settings), "variables", variables_json(plan_case), "seed",
+                     (json_int_t)plan_case->plan->seed);
 }
 
 /* Puts a new reference into a job; the job is given up when either is missing. */
@@ -76,18 +77,20 @@ static json_t *with(json_t *job, const char *key, json_t *value)
     return job;
 }
 
-json_t *job_load(const struct plan *plan, const char *database, const result_pairs *settings)
+json_t *job_load(const struct plan_case *plan_case, const char *database,
+                 const result_pairs *settings)
 {
-    json_t *job = common(plan, "load", database, settings);
-    job = with(job, "schema", json_stringn(plan->suite->schema, plan->suite->schema_length));
-    return with(job, "script", script_to_json(plan->suite->load));
+    json_t *job = common(plan_case, "load", database, settings);
+    job = with(job, "schema",
+               json_stringn(plan_case->suite->schema, plan_case->suite->schema_length));
+    return with(job, "script", script_to_json(plan_case->suite->load));
 }
 
-static json_t *scripts_json(const struct plan *plan)
+static json_t *scripts_json(const struct plan_case *plan_case)
 {
     json_t *array = json_array();
-    for (size_t i = 0; array != NULL && i < plan->suite->script_count; i++) {
-        const struct suite_script *script = &plan->suite->scripts[i];
+    for (size_t i = 0; array != NULL && i < plan_case->suite->script_count; i++) {
+        const struct suite_script *script = &plan_case->suite->scripts[i];
         json_t *tree = script_to_json(script->script);
         tree = with(tree, "kind", json_string(script->kind == SUITE_WRITE ? "write" : "read"));
         tree = with(tree, "operations", json_integer(script->operations));
@@ -100,10 +103,10 @@ static json_t *scripts_json(const struct plan *plan)
     return array;
 }
 
-static bool role_writes(const struct plan *plan, const struct suite_role *role)
+static bool role_writes(const struct plan_case *plan_case, const struct suite_role *role)
 {
     for (size_t i = 0; i < role->share_count; i++) {
-        if (plan->suite->scripts[role->shares[i].script].kind == SUITE_WRITE) {
+        if (plan_case->suite->scripts[role->shares[i].script].kind == SUITE_WRITE) {
             return true;
         }
     }
@@ -111,13 +114,13 @@ static bool role_writes(const struct plan *plan, const struct suite_role *role)
 }
 
 /* `writing`: only its write scripts, if it has any. */
-static json_t *role_json(const struct plan *plan, const struct suite_role *role,
+static json_t *role_json(const struct plan_case *plan_case, const struct suite_role *role,
                          uint32_t connections, bool writing)
 {
     json_t *shares = json_array();
-    bool only_writes = writing && role_writes(plan, role);
+    bool only_writes = writing && role_writes(plan_case, role);
     for (size_t k = 0; shares != NULL && k < role->share_count; k++) {
-        if (only_writes && plan->suite->scripts[role->shares[k].script].kind != SUITE_WRITE) {
+        if (only_writes && plan_case->suite->scripts[role->shares[k].script].kind != SUITE_WRITE) {
             continue;
         }
         json_t *share = json_pack("{s:I, s:I}", "script", (json_int_t)role->shares[k].script,
@@ -131,12 +134,12 @@ static json_t *role_json(const struct plan *plan, const struct suite_role *role,
                      (json_int_t)connections, "scripts", shares);
 }
 
-static json_t *roles_json(const struct plan *plan, bool writing)
+static json_t *roles_json(const struct plan_case *plan_case, bool writing)
 {
     json_t *array = json_array();
-    for (size_t i = 0; array != NULL && i < plan->scenario->role_count; i++) {
-        const struct suite_role *role = &plan->scenario->roles[i];
-        json_t *item = role_json(plan, role, role_connections(plan, role), writing);
+    for (size_t i = 0; array != NULL && i < plan_case->scenario->role_count; i++) {
+        const struct suite_role *role = &plan_case->scenario->roles[i];
+        json_t *item = role_json(plan_case, role, role_connections(plan_case, role), writing);
         if (json_array_append_new(array, item) != 0) {
             json_decref(array);
             return NULL;
@@ -145,61 +148,63 @@ static json_t *roles_json(const struct plan *plan, bool writing)
     return array;
 }
 
-static json_t *run_with(const struct plan *plan, const char *database, const result_pairs *settings,
-                        json_t *roles, json_t *warmup, const char *length_key, uint64_t length)
+static json_t *run_with(const struct plan_case *plan_case, const char *database,
+                        const result_pairs *settings, json_t *roles, json_t *warmup,
+                        const char *length_key, uint64_t length)
 {
-    json_t *job = common(plan, "run", database, settings);
-    job = with(job, "scripts", scripts_json(plan));
+    json_t *job = common(plan_case, "run", database, settings);
+    job = with(job, "scripts", scripts_json(plan_case));
     job = with(job, "roles", roles);
     job = with(job, "first_connection", json_integer(0));
-    job = with(job, "connections_total", json_integer(job_connections(plan)));
+    job = with(job, "connections_total", json_integer(job_connections(plan_case)));
     job = with(job, "warmup", warmup);
     job = with(job, length_key, json_wire_u64(length));
-    job = with(job, "grace_ns", json_wire_u64(plan->grace_ns));
-    job = with(job, "max_tries", json_integer(plan->max_tries));
-    return with(job, "latency_limit_ns", json_wire_u64(plan->latency_limit_ns));
+    job = with(job, "grace_ns", json_wire_u64(plan_case->plan->grace_ns));
+    job = with(job, "max_tries", json_integer(plan_case->plan->max_tries));
+    return with(job, "latency_limit_ns", json_wire_u64(plan_case->plan->latency_limit_ns));
 }
 
-static json_t *warmup_json(const struct plan *plan)
+static json_t *warmup_json(const struct plan_case *plan_case)
 {
-    return plan->warmup_ns != RESULT_ABSENT
-               ? json_pack("{s:o}", "ns", json_wire_u64(plan->warmup_ns))
-               : json_pack("{s:o}", "operations", json_wire_u64(plan->warmup_operations));
+    return plan_case->warmup_ns != RESULT_ABSENT
+               ? json_pack("{s:o}", "ns", json_wire_u64(plan_case->warmup_ns))
+               : json_pack("{s:o}", "operations", json_wire_u64(plan_case->warmup_operations));
 }
 
-json_t *job_event_loop(const struct plan *plan, const char *database, const result_pairs *settings,
-                       uint64_t length_ns)
+json_t *job_event_loop(const struct plan_case *plan_case, const char *database,
+                       const result_pairs *settings, uint64_t length_ns)
 {
-    json_t *job = common(plan, "event_loop", database, settings);
-    job = with(job, "scripts", scripts_json(plan));
-    job =
-        with(job, "roles", json_pack("[o]", role_json(plan, &plan->scenario->roles[0], 1, false)));
-    job = with(job, "warmup", warmup_json(plan));
+    json_t *job = common(plan_case, "event_loop", database, settings);
+    job = with(job, "scripts", scripts_json(plan_case));
+    job = with(job, "roles",
+               json_pack("[o]", role_json(plan_case, &plan_case->scenario->roles[0], 1, false)));
+    job = with(job, "warmup", warmup_json(plan_case));
     job = with(job, "duration_ns", json_wire_u64(length_ns));
     job = with(job, "in_flight", json_pack("[i, i, i]", 1, 4, 16));
-    return with(job, "max_tries", json_integer(plan->max_tries));
+    return with(job, "max_tries", json_integer(plan_case->plan->max_tries));
 }
 
-json_t *job_run(const struct plan *plan, const char *database, const result_pairs *settings,
-                uint32_t seed)
+json_t *job_run(const struct plan_case *plan_case, const char *database,
+                const result_pairs *settings, uint32_t seed)
 {
-    bool timed = plan->duration_ns != RESULT_ABSENT;
-    json_t *job = run_with(plan, database, settings, roles_json(plan, false), warmup_json(plan),
-                           timed ? "duration_ns" : "operations",
-                           timed ? plan->duration_ns : plan->operations);
+    bool timed = plan_case->duration_ns != RESULT_ABSENT;
+    json_t *job = run_with(plan_case, database, settings, roles_json(plan_case, false),
+                           warmup_json(plan_case), timed ? "duration_ns" : "operations",
+                           timed ? plan_case->duration_ns : plan_case->operations);
     return with(job, "seed", json_integer(seed));
 }
 
-json_t *job_preflight(const struct plan *plan, const char *database, const result_pairs *settings)
+json_t *job_preflight(const struct plan_case *plan_case, const char *database,
+                      const result_pairs *settings)
 {
-    return run_with(plan, database, settings, roles_json(plan, false),
+    return run_with(plan_case, database, settings, roles_json(plan_case, false),
                     json_pack("{s:i}", "operations", 0), "operations", 1);
 }
 
-json_t *job_settings(const struct plan *plan, const char *database, const result_pairs *settings,
-                     uint32_t writes)
+json_t *job_settings(const struct plan_case *plan_case, const char *database,
+                     const result_pairs *settings, uint32_t writes)
 {
-    return run_with(plan, database, settings, roles_json(plan, true),
+    return run_with(plan_case, database, settings, roles_json(plan_case, true),
                     json_pack("{s:I}", "operations", (json_int_t)writes), "operations", 1);
 }
 
@@ -223,14 +228,15 @@ static json_t *ignored_json(const struct suite *suite)
     return array;
 }
 
-json_t *job_verify(const struct plan *plan, const char *database, const result_pairs *settings,
-                   uint32_t operations, const struct job_detail *detail)
+json_t *job_verify(const struct plan_case *plan_case, const char *database,
+                   const result_pairs *settings, uint32_t operations,
+                   const struct job_detail *detail)
 {
-    json_t *job = common(plan, "verify", database, settings);
-    job = with(job, "scripts", scripts_json(plan));
+    json_t *job = common(plan_case, "verify", database, settings);
+    job = with(job, "scripts", scripts_json(plan_case));
     job = with(job, "operations", json_integer(operations));
-    job = with(job, "max_tries", json_integer(plan->max_tries));
-    job = with(job, "ignore", ignored_json(plan->suite));
+    job = with(job, "max_tries", json_integer(plan_case->plan->max_tries));
+    job = with(job, "ignore", ignored_json(plan_case->suite));
     if (detail != NULL) {
         job = with(job, "detail",
                    json_pack("{s:I, s:I, s:I}", "script", (json_int_t)detail->script, "operation",
@@ -239,10 +245,10 @@ json_t *job_verify(const struct plan *plan, const char *database, const result_p
     return job;
 }
 
-json_t *job_check(const struct plan *plan, const char *database, const result_pairs *settings,
-                  const char *kind)
+json_t *job_check(const struct plan_case *plan_case, const char *database,
+                  const result_pairs *settings, const char *kind)
 {
-    json_t *job = common(plan, "check", database, settings);
+    json_t *job = common(plan_case, "check", database, settings);
     job = with(job, "tables", json_array());
     return with(job, "integrity", json_string(strcmp(kind, "counts") == 0 ? "none" : kind));
 }

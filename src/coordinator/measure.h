@@ -1,4 +1,4 @@
-/* Measures the engines of a plan in rounds and fills a result. */
+/* Measures the engines of a plan, case by case in rounds, and fills a result. */
 #ifndef PITOT_COORDINATOR_MEASURE_H
 #define PITOT_COORDINATOR_MEASURE_H
 
@@ -15,18 +15,29 @@ enum plan_check {
     PLAN_CHECK_COUNTS,
 };
 
-struct plan {
+struct plan;
+
+/* One thing that is measured with every engine. */
+struct plan_case {
+    const struct plan *plan; /* what all cases have in common */
+    const char *label;       /* unique in the plan */
     const struct suite *suite;
     const struct suite_scale *scale;
     const struct suite_scenario *scenario;
-    const struct registry *registry;
-    const engine_choices *engines;
-    const char *data_folder;
     uint32_t threads;           /* what "N" connections means */
     uint64_t duration_ns;       /* of one round; UINT64_MAX: by operations */
     uint64_t operations;        /* executions a connection; UINT64_MAX: by duration */
     uint64_t warmup_ns;         /* UINT64_MAX: by operations */
     uint64_t warmup_operations; /* UINT64_MAX: by time */
+    double rate;                /* operations/s offered to all connections; NAN: closed loop */
+};
+
+struct plan {
+    const struct plan_case *cases; /* in the order in which a round runs them */
+    size_t case_count;
+    const struct registry *registry;
+    const engine_choices *engines;
+    const char *data_folder;
     int64_t cache_size;
     uint32_t busy_timeout_ms;
     uint64_t grace_ns;
@@ -40,8 +51,10 @@ struct plan {
     bool event_loop; /* also on the main thread of each worker that can, after the rounds */
 };
 
-/* Fills host, plan, template, engines (their summaries are left to src/statistics/) and warnings of
- * `result`. Failed engines are rows of the result, not errors; an error means that nothing more
+/* Fills host, plan, cases, templates, engines (the figures of their summaries are left to
+ * src/statistics/) and warnings of `result`. In a round every case runs, in each case every engine.
+ * An engine that fails in a case is not run in it again, but goes on in the others; failed engines
+ * are rows of the result, not errors; an error means that nothing more
  * could be measured (what was measured until then is in the result, marked partial): INTERRUPTED,
  * UNAVAILABLE (no engine left, the data folder cannot be used), INVALID (a script that every engine
  * refuses, found before anything is timed), …. Needs interrupt_install() before. */

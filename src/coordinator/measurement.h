@@ -15,16 +15,34 @@
 /* What stands for a path in the job of an engine that stores nothing. */
 #define NO_DATABASE "-"
 
+/* A database of which copies are measured, and what it was made from. */
+struct case_template {
+    const struct suite *suite;
+    const struct suite_scale *scale;
+    const struct suite_scenario *scenario; /* whose variables it has */
+    struct template_file file;
+    row_counts rows; /* of every table; empty until they are counted */
+};
+
+/* What becomes of a case of the plan. */
+struct measured_case {
+    struct plan_case plan_case;
+    size_t index;                   /* in plan, result.cases and the summaries of an engine */
+    struct case_template *template; /* NULL: no engine stores anything */
+    bool *alive;                    /* by engine: it has not failed in this case */
+    uint64_t expected_ns;           /* of a run; PROGRESS_UNKNOWN */
+    uint64_t spent_ns, spent_runs;  /* in runs, all that belongs to them included */
+};
+
 struct measurement {
     const struct plan *plan;
     const struct progress *progress;
     struct result *result;
     struct data_folder folder;
-    struct template_file template;
-    bool has_template;
-    row_counts rows; /* of every table of the template */
+    RESULT_LIST(struct case_template *) templates; /* in the order of result.templates */
+    struct measured_case *cases;                   /* by case of the plan */
     struct conditions conditions;
-    bool *alive; /* by engine of the result */
+    bool *alive; /* by engine of the result: it has not failed in all cases */
 };
 
 static inline uint64_t measurement_headway_ns(const struct plan *plan)
@@ -32,41 +50,57 @@ static inline uint64_t measurement_headway_ns(const struct plan *plan)
     return (uint64_t)plan->busy_timeout_ms * 1000000 + HEADWAY_BEYOND_BUSY_NS;
 }
 
-/* Opens the data folder and fills host, plan (without what it does not name) and engines of the
- * result; measurement_end() after success. */
+/* Opens the data folder and fills host, plan, cases and engines of the result; measurement_end()
+ * after success. */
 int measurement_begin(struct measurement *m, struct error *error);
 void measurement_end(struct measurement *m);
 /* How many engines have not failed; the error when none is left. */
 size_t measurement_count_alive(const struct measurement *m);
 int measurement_none_left(const struct measurement *m, struct error *error);
+/* How many engines have not failed in a case. */
+size_t measurement_count_running(const struct measurement *m, const struct measured_case *measured);
 /* An engine of the plan stores anything. */
 bool measurement_any_database(const struct plan *plan);
 
-/* Finds or builds the template through its engine. */
-int measurement_template(struct measurement *m, struct error *error);
+/* The template of a case: one that this measurement has, or one that is found in the folder or
+ * built through the engine that builds templates. It belongs to m. */
+int measurement_template(struct measurement *m, const struct plan_case *plan_case,
+                         struct case_template **out, struct error *error);
+
+/* Its place in m->templates and result.templates. */
+size_t measurement_template_index(const struct measurement *m,
+                                  const struct case_template *template);
 
 /* Opens every engine (hello) and notes who it is; engines that cannot be opened are marked. */
 int measurement_identify(struct measurement *m, struct error *error);
-/* Lets every engine open a copy, take the settings and prepare every statement, so that a
- * mistake in a script is found before anything is timed. */
-int measurement_preflight(struct measurement *m, struct error *error);
+/* Lets every engine open a copy, take the settings and prepare every statement of a case, so that
+ * a mistake in a script is found before anything is timed. */
+int measurement_preflight(struct measurement *m, struct measured_case *measured,
+                          struct error *error);
 
 /* Checks the answers of the engines once before the rounds: each engine's `verify` says what was
  * found, warnings tell of it. Engines that fail are marked. */
 int measurement_answers(struct measurement *m, struct error *error);
 
-/* Counts the rows of every table of the template, on a copy, once before the rounds. */
-int measurement_count_template(struct measurement *m, struct error *error);
+/* Counts the rows of every table of the template of a case, on a copy, before the rounds. */
+int measurement_count_template(struct measurement *m, const struct measured_case *measured,
+                               struct error *error);
 
 /* After a run, with the copy at `path`: fills run->check. What is wrong with the copy is not an
  * error; out of memory and a signal are. */
-int measurement_check(struct measurement *m, size_t engine, const char *step, const char *path,
-                      struct result_run *run, struct error *error);
+int measurement_check(struct measurement *m, const struct measured_case *measured, size_t engine,
+                      const char *step, const char *path, struct result_run *run,
+                      struct error *error);
 
-/* One engine in one round (round, position from 1). Failures of the engine go to the result;
- * an error ends the whole measurement. */
-int measurement_run(struct measurement *m, size_t engine, uint64_t round, uint64_t position,
-                    struct error *error);
+/* Where a run stands. */
+struct run_place {
+    uint64_t round, position; /* from 1 */
+    uint64_t after_ns;        /* what all that comes after it may take; PROGRESS_UNKNOWN */
+};
+/* One engine in one case in one round. Failures of the engine go to the result; an error ends the
+ * whole measurement. */
+int measurement_run(struct measurement *m, struct measured_case *measured, size_t engine,
+                    const struct run_place *place, struct error *error);
 
 /* After the rounds: the event loop of every engine that is alive, in its result. What an engine
  * does wrong is there and a warning; an error ends the whole measurement. */
@@ -74,9 +108,17 @@ int measurement_event_loops(struct measurement *m, struct error *error);
 
 /* Marks an engine as failed; it is not run again. The message is noted at once. */
 void measurement_fail(struct measurement *m, size_t engine, const char *message);
+/* The same in one case: in the others it goes on; with no case left it has failed. */
+void measurement_fail_case(struct measurement *m, struct measured_case *measured, size_t engine,
+                           const char *message);
 
-/* A new copy of the template for an engine, in the page cache; NULL for one without database. */
-int measurement_copy(struct measurement *m, const char *label, char **path, struct error *error);
+/* A new copy of a template, in the page cache. */
+int measurement_copy(struct measurement *m, const struct case_template *template, const char *label,
+                     char **path, struct error *error);
+
+/* "select-point, " in front of what is said of a case; "" where there is only one. A new string,
+ * NULL: out of memory. */
+char *measurement_prefix(const struct measurement *m, const struct measured_case *measured);
 
 /* Adds what a reader of the numbers must be told. */
 int measurement_warn(struct measurement *m, struct error *error);

@@ -16,11 +16,11 @@ static void shuffle(struct random *random, size_t *items, size_t count)
     }
 }
 
-void order_of_round(uint32_t seed, size_t engines, size_t round, size_t *order)
+void order_of_round(uint32_t seed, size_t engines, size_t round, size_t plan_case, size_t *order)
 {
     struct random random;
-    /* Each square has a stream of its own. */
-    random_init(&random, seed, RANDOM_ORDER, (uint32_t)(round / engines), 0);
+    /* Each square has a stream of its own: even numbers are for orders, odd ones for seeds. */
+    random_init(&random, seed, RANDOM_ORDER, (uint32_t)(round / engines), 2 * (uint32_t)plan_case);
     shuffle(&random, order, engines); /* the rows of the square */
     size_t rotation = order[round % engines];
     shuffle(&random, order, engines); /* the order that they rotate */
@@ -33,12 +33,12 @@ void order_of_round(uint32_t seed, size_t engines, size_t round, size_t *order)
     }
 }
 
-uint32_t order_seed(uint32_t seed, size_t round)
+uint32_t order_seed(uint32_t seed, size_t round, size_t plan_case)
 {
     struct random random;
-    if (round == 0) {
+    if (round == 0 && plan_case == 0) {
         return seed;
     }
-    random_init(&random, seed, RANDOM_ORDER, (uint32_t)round, 1);
+    random_init(&random, seed, RANDOM_ORDER, (uint32_t)round, 2 * (uint32_t)plan_case + 1);
     return random_next(&random);
 }

@@ -13,20 +13,60 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void note_failure(struct measurement *m, const char *prefix, const char *engine,
+                         const char *message)
+{
+    char *text = result_text("%s%s failed: %s", prefix, engine, message);
+    if (text != NULL) {
+        m->progress->note(m->progress->context, text);
+    }
+    free(text);
+}
+
 void measurement_fail(struct measurement *m, size_t index, const char *message)
 {
     struct result_engine *engine = &m->result->engines.items[index];
     m->alive[index] = false;
+    for (size_t i = 0; i < engine->summaries.count; i++) {
+        struct result_summary *summary = &engine->summaries.items[i];
+        free(summary->status);
+        summary->status = strdup("failed");
+        summary->error = summary->error != NULL ? summary->error : strdup(message);
+    }
     free(engine->status);
     engine->status = strdup("failed");
     if (engine->error == NULL) {
         engine->error = strdup(message);
     }
-    char *text = result_text("%s failed: %s", engine->name, message);
-    if (text != NULL) {
-        m->progress->note(m->progress->context, text);
+    note_failure(m, "", engine->name, message);
+}
+
+void measurement_fail_case(struct measurement *m, struct measured_case *measured, size_t index,
+                           const char *message)
+{
+    struct result_engine *engine = &m->result->engines.items[index];
+    struct result_summary *summary = &engine->summaries.items[measured->index];
+    char *prefix = measurement_prefix(m, measured);
+    bool left = false;
+    measured->alive[index] = false;
+    free(summary->status);
+    summary->status = strdup("failed");
+    if (summary->error == NULL) {
+        summary->error = strdup(message);
     }
-    free(text);
+    if (engine->error == NULL) {
+        engine->error = result_text("%s%s", prefix != NULL ? prefix : "", message);
+    }
+    for (size_t i = 0; i < m->plan->case_count; i++) {
+        left = left || m->cases[i].alive[index];
+    }
+    if (!left) {
+        m->alive[index] = false;
+        free(engine->status);
+        engine->status = strdup("failed");
+    }
+    note_failure(m, prefix != NULL ? prefix : "", engine->name, message);
+    free(prefix);
 }
 
 static void move_text(char **into, char **from)
@@ -118,9 +158,11 @@ int measurement_identify(struct measurement *m, struct error *error)
 }
 
 /* 0: the engine takes everything. */
-static int try_engine(struct measurement *m, size_t index, const char *path, bool *script_at_fault,
+static int try_engine(struct measurement *m, const struct measured_case *measured, size_t index,
+                      const char *path, const char *step, bool *script_at_fault,
                       struct error *error)
 {
+    const struct plan_case *plan_case = &measured->plan_case;
     const struct engine_choice *choice = &m->plan->engines->items[index];
     struct worker_identity identity;
     struct worker_process *worker;
@@ -135,17 +177,18 @@ static int try_engine(struct measurement *m, size_t index, const char *path, boo
         return status;
     }
     struct exchange exchange = {
-        .plan = m->plan,
+        .plan_case = plan_case,
         .worker = worker,
         .engine = choice->name,
-        .step = "checking scripts and settings",
+        .step = step,
         .progress = m->progress,
         .started_ns = clock_now_ns(),
         .expected_ns = PROGRESS_UNKNOWN,
+        .after_ns = PROGRESS_UNKNOWN,
         .headway_ns = measurement_headway_ns(m->plan),
         .deadline_ns = UINT64_MAX,
     };
-    json_t *job = job_preflight(m->plan, path != NULL ? path : NO_DATABASE, &settings);
+    json_t *job = job_preflight(plan_case, path != NULL ? path : NO_DATABASE, &settings);
     status = job != NULL ? worker_send(worker, job, error)
                          : error_set(error, ERROR_MEMORY, "out of memory");
     if (status == 0) {
@@ -164,22 +207,30 @@ static int try_engine(struct measurement *m, size_t index, const char *path, boo
     return status;
 }
 
-int measurement_preflight(struct measurement *m, struct error *error)
+int measurement_preflight(struct measurement *m, struct measured_case *measured,
+                          struct error *error)
 {
     char *path = NULL;
+    char *prefix = measurement_prefix(m, measured);
+    char *step = prefix != NULL ? result_text("%schecking scripts and settings", prefix) : NULL;
     struct error script_error = ERROR_INIT;
     size_t with_database = 0;
     size_t refused = 0;
-    int status = m->has_template ? measurement_copy(m, "preflight", &path, error) : 0;
+    int status = step != NULL ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+    free(prefix);
+    if (status == 0 && measured->template != NULL) {
+        status = measurement_copy(m, measured->template, "preflight", &path, error);
+    }
     for (size_t i = 0; i < m->plan->engines->count && status == 0; i++) {
         bool no_database = m->plan->engines->items[i].manifest->no_database;
         bool script_at_fault = false;
         struct error failure = ERROR_INIT;
-        if (!m->alive[i]) {
+        if (!m->alive[i] || !measured->alive[i]) {
             continue;
         }
         with_database += no_database ? 0 : 1;
-        if (try_engine(m, i, no_database ? NULL : path, &script_at_fault, &failure) == 0) {
+        if (try_engine(m, measured, i, no_database ? NULL : path, step, &script_at_fault,
+                       &failure) == 0) {
             continue;
         }
         if (failure.code == ERROR_INTERRUPTED || failure.code == ERROR_MEMORY) {
@@ -190,8 +241,9 @@ int measurement_preflight(struct measurement *m, struct error *error)
             refused++;
             error_set(&script_error, ERROR_INVALID, "%s", failure.message);
         }
-        measurement_fail(m, i, failure.message);
+        measurement_fail_case(m, measured, i, failure.message);
     }
+    free(step);
     if (path != NULL) {
         data_remove_database(path);
         free(path);

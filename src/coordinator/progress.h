@@ -7,12 +7,13 @@
 #define PROGRESS_UNKNOWN UINT64_MAX
 
 struct progress_state {
-    const char *step;      /* "building the template", "sqlite: round 2 of 3" */
+    const char *step;      /* "building the template", "select-point, sqlite: round 2 of 3" */
     const char *phase;     /* "load", "warm-up", "run", … */
     uint64_t done, total;  /* units of the phase; total may be PROGRESS_UNKNOWN */
     double per_second;     /* operations or rows a second lately; NAN: not known */
     uint64_t elapsed_ns;   /* of the step */
-    uint64_t remaining_ns; /* PROGRESS_UNKNOWN when not known */
+    uint64_t remaining_ns; /* of the step; PROGRESS_UNKNOWN when not known */
+    uint64_t left_ns;      /* of all steps; PROGRESS_UNKNOWN when not known */
 };
 
 struct progress {

@@ -45,14 +45,14 @@ static int check_settings(const result_pairs *asked, const struct result_connect
     return 0;
 }
 
-int run_check_ready(const struct plan *plan, const result_pairs *asked,
+int run_check_ready(const struct plan_case *plan_case, const result_pairs *asked,
                     const struct result_run *run, struct error *error)
 {
-    const struct suite_scenario *scenario = plan->scenario;
+    const struct suite_scenario *scenario = plan_case->scenario;
     uint64_t number = 0;
     for (size_t role = 0; role < scenario->role_count; role++) {
         const struct suite_role *wanted = &scenario->roles[role];
-        uint64_t count = wanted->connections != 0 ? wanted->connections : plan->threads;
+        uint64_t count = wanted->connections != 0 ? wanted->connections : plan_case->threads;
         for (uint64_t i = 0; i < count; i++, number++) {
             const struct result_connection *connection =
                 number < run->connections.count ? &run->connections.items[number] : NULL;
@@ -72,14 +72,15 @@ int run_check_ready(const struct plan *plan, const result_pairs *asked,
     return 0;
 }
 
-static int check_scripts(const struct plan *plan, const struct result_run *run, struct error *error)
+static int check_scripts(const struct plan_case *plan_case, const struct result_run *run,
+                         struct error *error)
 {
-    const struct suite_scenario *scenario = plan->scenario;
+    const struct suite_scenario *scenario = plan_case->scenario;
     size_t next = 0;
     for (size_t role = 0; role < scenario->role_count; role++) {
         const struct suite_role *wanted = &scenario->roles[role];
         for (size_t i = 0; i < wanted->share_count; i++, next++) {
-            const char *name = plan->suite->scripts[wanted->shares[i].script].name;
+            const char *name = plan_case->suite->scripts[wanted->shares[i].script].name;
             if (next >= run->scripts.count || strcmp(run->scripts.items[next].script, name) != 0 ||
                 strcmp(run->scripts.items[next].role, wanted->name) != 0) {
                 return error_set(error, ERROR_PROTOCOL,
@@ -117,7 +118,8 @@ static int check_seconds(const struct result_run *run, struct error *error)
     return 0;
 }
 
-int run_check_result(const struct plan *plan, const struct result_run *run, struct error *error)
+int run_check_result(const struct plan_case *plan_case, const struct result_run *run,
+                     struct error *error)
 {
     uint64_t ok = 0;
     uint64_t operations = 0;
@@ -127,7 +129,7 @@ int run_check_result(const struct plan *plan, const struct result_run *run, stru
     for (size_t i = 0; i < run->connections.count; i++) {
         operations += run->connections.items[i].operations;
     }
-    int status = check_scripts(plan, run, error);
+    int status = check_scripts(plan_case, run, error);
     if (status == 0 && operations != ok) {
         status = error_set(error, ERROR_PROTOCOL,
                            "the connections count %" PRIu64 " executions, the scripts %" PRIu64,

@@ -26,6 +26,7 @@
 
 struct run_state {
     struct measurement *m;
+    const struct measured_case *measured;
     struct result_run *run;
     const char *database; /* NULL: the engine has none */
     uint64_t at_ns;
@@ -71,7 +72,7 @@ static void look(void *context, uint64_t now_ns)
         conditions_watch_begin(&state->watch, state->pid);
         return;
     }
-    uint64_t duration_ns = state->m->plan->duration_ns;
+    uint64_t duration_ns = state->measured->plan_case.duration_ns;
     if (!state->watched && duration_ns != RESULT_ABSENT && now_ns >= state->at_ns + duration_ns) {
         end_watch(state);
     }
@@ -101,25 +102,17 @@ static void look(void *context, uint64_t now_ns)
 
 /* ---- the run ------------------------------------------------------------------------- */
 
-static uint64_t expected_ns(const struct plan *plan)
-{
-    if (plan->duration_ns == RESULT_ABSENT || plan->warmup_ns == RESULT_ABSENT) {
-        return PROGRESS_UNKNOWN;
-    }
-    return plan->warmup_ns + plan->duration_ns;
-}
-
 static int await_ready(struct exchange *exchange, struct run_state *state, struct error *error)
 {
     json_t *line;
-    exchange->headway_ns = measurement_headway_ns(exchange->plan);
-    if (exchange->plan->warmup_ns != RESULT_ABSENT) {
+    exchange->headway_ns = measurement_headway_ns(exchange->plan_case->plan);
+    if (exchange->plan_case->warmup_ns != RESULT_ABSENT) {
         /* The warm-up counts operations, but one of them may last as long as all of it. */
-        exchange->headway_ns += exchange->plan->warmup_ns;
+        exchange->headway_ns += exchange->plan_case->warmup_ns;
     }
     int status = exchange_await(exchange, "ready", &line, error);
     if (status == 0) {
-        status = run_read_ready(exchange->plan, line, state->run, error);
+        status = run_read_ready(exchange->plan_case, line, state->run, error);
         json_decref(line);
         if (status != 0) {
             result_run_forget(state->run);
@@ -136,7 +129,7 @@ static int collect_partial(struct exchange *exchange, json_t **line)
     exchange->uninterruptible = true;
     exchange->headway_ns = UINT64_MAX;
     exchange->until_repeated = true;
-    exchange->deadline_ns = clock_now_ns() + exchange->plan->grace_ns + STOP_WAIT_NS;
+    exchange->deadline_ns = clock_now_ns() + exchange->plan_case->plan->grace_ns + STOP_WAIT_NS;
     int status = stop != NULL ? worker_send(exchange->worker, stop, &ignored) : ERROR_MEMORY;
     json_decref(stop);
     return status == 0 ? exchange_await(exchange, "result", line, &ignored) : status;
@@ -144,7 +137,8 @@ static int collect_partial(struct exchange *exchange, json_t **line)
 
 static int run_measured(struct exchange *exchange, struct run_state *state, struct error *error)
 {
-    const struct plan *plan = exchange->plan;
+    const struct plan_case *plan_case = exchange->plan_case;
+    const struct plan *plan = plan_case->plan;
     json_t *line = NULL;
     state->at_ns = clock_now_ns() + GO_AHEAD_NS;
     json_t *go = job_go(state->at_ns);
@@ -158,9 +152,10 @@ static int run_measured(struct exchange *exchange, struct run_state *state, stru
     exchange->tick_context = state;
     exchange->tick_at_ns = state->at_ns;
     exchange->tick_every_ns = LOOK_NS;
-    if (plan->duration_ns != RESULT_ABSENT) {
+    if (plan_case->duration_ns != RESULT_ABSENT) {
         exchange->headway_ns = UINT64_MAX;
-        exchange->deadline_ns = state->at_ns + plan->duration_ns + plan->grace_ns + RESULT_WAIT_NS;
+        exchange->deadline_ns =
+            state->at_ns + plan_case->duration_ns + plan->grace_ns + RESULT_WAIT_NS;
     } else {
         exchange->headway_ns = measurement_headway_ns(plan);
     }
@@ -174,9 +169,9 @@ static int run_measured(struct exchange *exchange, struct run_state *state, stru
         if (!state->watched) {
             end_watch(state);
         }
-        int read = run_read_result(plan, line, state->run, &broken);
+        int read = run_read_result(plan_case, line, state->run, &broken);
         if (read == 0) {
-            read = run_check_result(plan, state->run, &broken);
+            read = run_check_result(plan_case, state->run, &broken);
         }
         if (read == 0) {
             read = run_check_window(line, state->at_ns, clock_now_ns(), &broken);
@@ -194,19 +189,22 @@ static int run_measured(struct exchange *exchange, struct run_state *state, stru
 }
 
 static int send_job(struct exchange *exchange, const char *database, const result_pairs *settings,
-                    uint64_t round, struct error *error)
+                    const struct result_run *run, struct error *error)
 {
-    json_t *job = job_run(exchange->plan, database, settings,
-                          order_seed(exchange->plan->seed, (size_t)round - 1));
+    const struct plan_case *plan_case = exchange->plan_case;
+    json_t *job =
+        job_run(plan_case, database, settings,
+                order_seed(plan_case->plan->seed, (size_t)run->round - 1, (size_t)run->case_index));
     int status = job != NULL ? worker_send(exchange->worker, job, error)
                              : error_set(error, ERROR_MEMORY, "out of memory");
     json_decref(job);
     return status;
 }
 
-static int with_worker(struct measurement *m, size_t index, const char *step,
+static int with_worker(struct measurement *m, size_t index, const char *step, uint64_t after_ns,
                        struct run_state *state, struct error *error)
 {
+    const struct measured_case *measured = state->measured;
     const struct engine_choice *choice = &m->plan->engines->items[index];
     struct worker_identity identity;
     struct worker_process *worker;
@@ -220,23 +218,24 @@ static int with_worker(struct measurement *m, size_t index, const char *step,
         return status;
     }
     struct exchange exchange = {
-        .plan = m->plan,
+        .plan_case = &measured->plan_case,
         .worker = worker,
         .engine = choice->name,
         .step = step,
         .progress = m->progress,
         .started_ns = clock_now_ns(),
-        .expected_ns = expected_ns(m->plan),
+        .expected_ns = measured->expected_ns,
+        .after_ns = after_ns,
         .deadline_ns = UINT64_MAX,
     };
     state->pid = worker_pid(worker);
     status = send_job(&exchange, state->database ? state->database : NO_DATABASE, &settings,
-                      state->run->round, error);
+                      state->run, error);
     if (status == 0) {
         status = await_ready(&exchange, state, error);
     }
     if (status == 0) {
-        status = run_check_ready(m->plan, &settings, state->run, error);
+        status = run_check_ready(&measured->plan_case, &settings, state->run, error);
     }
     if (status == 0) {
         if (state->database != NULL) {
@@ -255,9 +254,10 @@ static int with_worker(struct measurement *m, size_t index, const char *step,
 
 /* ---- around it ------------------------------------------------------------------------- */
 
-int measurement_copy(struct measurement *m, const char *label, char **path, struct error *error)
+int measurement_copy(struct measurement *m, const struct case_template *template, const char *label,
+                     char **path, struct error *error)
 {
-    uint64_t bytes = m->template.bytes;
+    uint64_t bytes = template->file.bytes;
     *path = NULL;
     /* A write-ahead log may grow to a part of the database, at least some tens of MB. */
     int status = data_need(&m->folder, bytes + bytes / 4 + (UINT64_C(64) << 20),
@@ -269,7 +269,7 @@ int measurement_copy(struct measurement *m, const char *label, char **path, stru
     if (*path == NULL) {
         return error_set(error, ERROR_MEMORY, "out of memory");
     }
-    status = file_copy(m->template.path, *path, interrupt_requested, error);
+    status = file_copy(template->file.path, *path, interrupt_requested, error);
     if (status == 0) {
         status = file_sync_folder(m->folder.path, error);
     }
@@ -298,11 +298,22 @@ static void tell_done(struct measurement *m, const char *step, const struct resu
     free(text);
 }
 
-static int prepare_copy(struct measurement *m, const char *name, uint64_t round,
-                        struct run_state *state, char **path, struct error *error)
+/* Named after all that tells a run from others: --keep leaves it. */
+static char *copy_label(const struct measurement *m, const struct measured_case *measured,
+                        const char *engine, uint64_t round)
 {
-    char *label = result_text("%s-%llu", name, (unsigned long long)round);
-    int status = label != NULL ? measurement_copy(m, label, path, error)
+    unsigned long long number = round;
+    return m->plan->case_count > 1
+               ? result_text("%s-%s-%llu", measured->plan_case.label, engine, number)
+               : result_text("%s-%llu", engine, number);
+}
+
+static int prepare_copy(struct measurement *m, const char *engine, struct run_state *state,
+                        char **path, struct error *error)
+{
+    const struct measured_case *measured = state->measured;
+    char *label = copy_label(m, measured, engine, state->run->round);
+    int status = label != NULL ? measurement_copy(m, measured->template, label, path, error)
                                : error_set(error, ERROR_MEMORY, "out of memory");
     free(label);
     if (status == 0) {
@@ -348,52 +359,50 @@ static void end_copy(struct measurement *m, char *path)
     free(path);
 }
 
-int measurement_run(struct measurement *m, size_t index, uint64_t round, uint64_t position,
-                    struct error *error)
+/* What went wrong with a run, in the result; an error when that ends everything. */
+static int note_failure(struct measurement *m, struct measured_case *measured, size_t index,
+                        struct result_run *run, const struct error *failure, struct error *error)
 {
-    struct result_engine *engine = &m->result->engines.items[index];
-    struct result_run *run = result_list_add(&engine->runs);
-    char *step = result_text("%s: round %llu of %u", engine->name, (unsigned long long)round,
-                             m->plan->rounds);
-    if (run == NULL || step == NULL) {
-        free(step);
-        return error_set(error, ERROR_MEMORY, "out of memory");
+    int status = 0;
+    if (failure->code == ERROR_INTERRUPTED || failure->code == ERROR_MEMORY) {
+        status = error_set(error, failure->code, "%s", failure->message);
     }
-    result_run_init(run);
-    run->round = round;
-    run->position = position;
-    struct run_state state = {.m = m, .run = run};
+    if (run->status == NULL || strcmp(run->status, "partial") != 0) {
+        free(run->status);
+        run->status = strdup("failed");
+    }
+    free(run->error);
+    run->error = strdup(failure->message);
+    if (status == 0) {
+        measurement_fail_case(m, measured, index, failure->message);
+    }
+    return status;
+}
+
+static int run_engine(struct measurement *m, struct measured_case *measured, size_t index,
+                      const struct run_place *place, const char *step, struct result_run *run,
+                      struct error *error)
+{
+    const struct engine_choice *choice = &m->plan->engines->items[index];
+    struct run_state state = {.m = m, .measured = measured, .run = run};
     struct error failure = ERROR_INIT;
     char *path = NULL;
     int status = 0;
-    if (m->has_template && !m->plan->engines->items[index].manifest->no_database) {
-        status = prepare_copy(m, engine->name, round, &state, &path, error);
+    if (measured->template != NULL && !choice->manifest->no_database) {
+        status = prepare_copy(m, choice->name, &state, &path, error);
     }
     if (status == 0) {
-        status = with_worker(m, index, step, &state, &failure);
+        status = with_worker(m, index, step, place->after_ns, &state, &failure);
         if (path != NULL) {
             run->final_bytes = size_of(path, "");
         }
         if (path != NULL && status == 0) {
-            status = measurement_check(m, index, step, path, run, error);
+            status = measurement_check(m, measured, index, step, path, run, error);
         }
     }
     end_copy(m, path);
     if (failure.code != ERROR_NONE) {
-        if (failure.code == ERROR_INTERRUPTED || failure.code == ERROR_MEMORY) {
-            status = error_set(error, failure.code, "%s", failure.message);
-        } else {
-            status = 0;
-        }
-        if (run->status == NULL || strcmp(run->status, "partial") != 0) {
-            free(run->status);
-            run->status = strdup("failed");
-        }
-        free(run->error);
-        run->error = strdup(failure.message);
-        if (status == 0) {
-            measurement_fail(m, index, failure.message);
-        }
+        status = note_failure(m, measured, index, run, &failure, error);
     } else if (status == 0) {
         tell_done(m, step, run);
     } else if (run->status == NULL) { /* it never came to the worker */
@@ -406,6 +415,32 @@ int measurement_run(struct measurement *m, size_t index, uint64_t round, uint64_
     if (state.out_of_memory && status == 0) {
         status = error_set(error, ERROR_MEMORY, "out of memory for the sizes of each second");
     }
+    return status;
+}
+
+int measurement_run(struct measurement *m, struct measured_case *measured, size_t index,
+                    const struct run_place *place, struct error *error)
+{
+    struct result_engine *engine = &m->result->engines.items[index];
+    struct result_run *run = result_list_add(&engine->runs);
+    char *prefix = measurement_prefix(m, measured);
+    char *step = prefix != NULL ? result_text("%s%s: round %llu of %u", prefix, engine->name,
+                                              (unsigned long long)place->round, m->plan->rounds)
+                                : NULL;
+    int status = ERROR_MEMORY;
+    uint64_t started_ns = clock_now_ns();
+    if (run == NULL || step == NULL) {
+        error_set(error, ERROR_MEMORY, "out of memory");
+    } else {
+        result_run_init(run);
+        run->case_index = measured->index;
+        run->round = place->round;
+        run->position = place->position;
+        status = run_engine(m, measured, index, place, step, run, error);
+    }
+    measured->spent_ns += clock_now_ns() - started_ns;
+    measured->spent_runs++;
+    free(prefix);
     free(step);
     return status;
 }

@@ -72,7 +72,7 @@ static int get_index(const json_t *object, const char *key, const char *where, s
     return status;
 }
 
-int run_read_ready(const struct plan *plan, const json_t *ready, struct result_run *run,
+int run_read_ready(const struct plan_case *plan_case, const json_t *ready, struct result_run *run,
                    struct error *error)
 {
     json_t *connections;
@@ -85,9 +85,9 @@ int run_read_ready(const struct plan *plan, const json_t *ready, struct result_r
     if (status == 0) {
         status = json_get_array(ready, "connections", "ready", &connections, error);
     }
-    if (status == 0 && json_array_size(connections) != job_connections(plan)) {
+    if (status == 0 && json_array_size(connections) != job_connections(plan_case)) {
         status = error_set(error, ERROR_PROTOCOL, "ready names %zu connections, the job asked %u",
-                           json_array_size(connections), job_connections(plan));
+                           json_array_size(connections), job_connections(plan_case));
     }
     for (size_t i = 0; status == 0 && i < json_array_size(connections); i++) {
         json_t *item = json_array_get(connections, i);
@@ -99,7 +99,7 @@ int run_read_ready(const struct plan *plan, const json_t *ready, struct result_r
         }
         connection->slept_ns = connection->waits = connection->run_queue_ns = RESULT_ABSENT;
         connection->late_ns = connection->off_cpu_ns = RESULT_ABSENT;
-        status = get_index(item, "role", "ready", plan->scenario->role_count, &role, error);
+        status = get_index(item, "role", "ready", plan_case->scenario->role_count, &role, error);
         if (status == 0) {
             status = json_get_u64(item, "connection", "ready", &connection->connection, error);
         }
@@ -107,7 +107,7 @@ int run_read_ready(const struct plan *plan, const json_t *ready, struct result_r
             status = json_get_array(item, "settings", "ready", &settings, error);
         }
         if (status == 0) {
-            connection->role = strdup(plan->scenario->roles[role].name);
+            connection->role = strdup(plan_case->scenario->roles[role].name);
             status = connection->role != NULL
                          ? run_read_settings(settings, &connection->settings, error)
                          : no_memory(error);
@@ -205,14 +205,15 @@ static int read_counts(const json_t *item, const char *key, const char *where, s
     return status;
 }
 
-static int read_script(const struct plan *plan, const json_t *item, struct result_script *script,
-                       struct error *error)
+static int read_script(const struct plan_case *plan_case, const json_t *item,
+                       struct result_script *script, struct error *error)
 {
     size_t role = 0;
     size_t index = 0;
-    int status = get_index(item, "role", "scripts", plan->scenario->role_count, &role, error);
+    int status = get_index(item, "role", "scripts", plan_case->scenario->role_count, &role, error);
     if (status == 0) {
-        status = get_index(item, "script", "scripts", plan->suite->script_count, &index, error);
+        status =
+            get_index(item, "script", "scripts", plan_case->suite->script_count, &index, error);
     }
     const struct number numbers[] = {
         {"attempted", &script->attempted}, {"ok", &script->ok},
@@ -228,8 +229,8 @@ static int read_script(const struct plan *plan, const json_t *item, struct resul
     if (status != 0) {
         return status;
     }
-    const struct suite_script *source = &plan->suite->scripts[index];
-    script->role = strdup(plan->scenario->roles[role].name);
+    const struct suite_script *source = &plan_case->suite->scripts[index];
+    script->role = strdup(plan_case->scenario->roles[role].name);
     script->script = strdup(source->name);
     script->write = source->kind == SUITE_WRITE;
     script->operations_each = source->operations;
@@ -343,7 +344,7 @@ static int read_seconds(const json_t *result, struct result_run *run, struct err
     return status;
 }
 
-int run_read_result(const struct plan *plan, const json_t *result, struct result_run *run,
+int run_read_result(const struct plan_case *plan_case, const json_t *result, struct result_run *run,
                     struct error *error)
 {
     uint64_t started = 0;
@@ -383,7 +384,7 @@ int run_read_result(const struct plan *plan, const json_t *result, struct result
     }
     for (size_t i = 0; status == 0 && i < json_array_size(scripts); i++) {
         struct result_script *script = result_list_add(&run->scripts);
-        status = script != NULL ? read_script(plan, json_array_get(scripts, i), script, error)
+        status = script != NULL ? read_script(plan_case, json_array_get(scripts, i), script, error)
                                 : no_memory(error);
     }
     if (status == 0) {
@@ -419,13 +420,14 @@ static bool machine_code(json_int_t code)
     }
 }
 
-static const struct script *script_of(const struct plan *plan, json_int_t index, bool loading)
+static const struct script *script_of(const struct plan_case *plan_case, json_int_t index,
+                                      bool loading)
 {
     if (loading) {
-        return plan->suite->load;
+        return plan_case->suite->load;
     }
-    return index >= 0 && (size_t)index < plan->suite->script_count
-               ? plan->suite->scripts[index].script
+    return index >= 0 && (size_t)index < plan_case->suite->script_count
+               ? plan_case->suite->scripts[index].script
                : NULL;
 }
 
@@ -446,15 +448,15 @@ static bool read_place(const struct script *script, const json_t *line, struct s
     return false;
 }
 
-void run_read_error(const struct plan *plan, const json_t *line, bool loading, bool *in_script,
-                    struct error *error)
+void run_read_error(const struct plan_case *plan_case, const json_t *line, bool loading,
+                    bool *in_script, struct error *error)
 {
     const char *message = json_string_value(json_object_get(line, "message"));
     const char *phase = json_string_value(json_object_get(line, "phase"));
     const json_t *index = json_object_get(line, "script");
     json_int_t code = json_integer_value(json_object_get(line, "code"));
     const struct script *script =
-        json_is_integer(index) ? script_of(plan, json_integer_value(index), loading) : NULL;
+        json_is_integer(index) ? script_of(plan_case, json_integer_value(index), loading) : NULL;
     struct script_place place;
     *in_script = script != NULL && !machine_code(code);
     message = message != NULL ? message : "no reason given";
@@ -465,9 +467,9 @@ void run_read_error(const struct plan *plan, const json_t *line, bool loading, b
         error_set(error, what, "%s:%u:%u: %s", script->file, place.line, place.column, message);
     } else if (loading && phase != NULL && strcmp(phase, "schema") == 0) {
         *in_script = !machine_code(code);
-        error_set(error, *in_script && what != ERROR_FULL ? ERROR_INVALID : what,
-                  "%s/schema.sql: %s",
-                  plan->suite->folder ? plan->suite->folder : plan->suite->name, message);
+        error_set(
+            error, *in_script && what != ERROR_FULL ? ERROR_INVALID : what, "%s/schema.sql: %s",
+            plan_case->suite->folder ? plan_case->suite->folder : plan_case->suite->name, message);
     } else {
         error_set(error, what, "%s%s%s", phase ? phase : "", phase ? ": " : "", message);
     }

@@ -92,9 +92,16 @@ static int read_rows(const json_t *result, struct template_built *built, struct 
     return 0;
 }
 
-static int load(struct measurement *m, const struct engine_choice *choice, const char *path,
-                struct template_built *built, struct error *error)
+/* What build() is told through template_prepare(). */
+struct building {
+    struct measurement *m;
+    const struct plan_case *plan_case;
+};
+
+static int load(const struct building *building, const struct engine_choice *choice,
+                const char *path, struct template_built *built, struct error *error)
 {
+    struct measurement *m = building->m;
     struct worker_identity identity;
     struct worker_process *worker = NULL;
     result_pairs settings = {NULL, 0};
@@ -109,19 +116,20 @@ static int load(struct measurement *m, const struct engine_choice *choice, const
         return status;
     }
     struct exchange exchange = {
-        .plan = m->plan,
+        .plan_case = building->plan_case,
         .worker = worker,
         .engine = choice->name,
         .step = "building the template",
         .progress = m->progress,
         .started_ns = clock_now_ns(),
         .expected_ns = PROGRESS_UNKNOWN,
+        .after_ns = PROGRESS_UNKNOWN,
         /* An index over gigabytes is one statement during which nothing is counted. */
         .headway_ns = UINT64_MAX,
         .deadline_ns = UINT64_MAX,
         .loading = true,
     };
-    job = job_load(m->plan, path, &settings);
+    job = job_load(building->plan_case, path, &settings);
     status = job != NULL ? worker_send(worker, job, error)
                          : error_set(error, ERROR_MEMORY, "out of memory");
     if (status == 0) {
@@ -150,12 +158,12 @@ static int load(struct measurement *m, const struct engine_choice *choice, const
 
 static int build(void *context, const char *path, struct template_built *built, struct error *error)
 {
-    struct measurement *m = context;
+    const struct building *building = context;
     struct engine_choice choice;
     memset(&choice, 0, sizeof choice);
-    int status = registry_template_engine(m->plan->registry, &choice, error);
+    int status = registry_template_engine(building->m->plan->registry, &choice, error);
     if (status == 0) {
-        status = load(m, &choice, path, built, error);
+        status = load(building, &choice, path, built, error);
     }
     engine_choice_release(&choice);
     if (status != 0) {
@@ -164,10 +172,13 @@ static int build(void *context, const char *path, struct template_built *built, 
     return status;
 }
 
-static int fill_result(struct measurement *m, struct error *error)
+static int fill_result(struct measurement *m, const struct template_file *file, struct error *error)
 {
-    struct result_template *out = &m->result->template;
-    const struct template_file *file = &m->template;
+    struct result_template *out = result_list_add(&m->result->templates);
+    if (out == NULL) {
+        return error_set(error, ERROR_MEMORY, "out of memory");
+    }
+    result_template_init(out);
     out->path = strdup(file->path);
     out->identity = strdup(file->identity);
     out->bytes = file->bytes;
@@ -178,30 +189,28 @@ static int fill_result(struct measurement *m, struct error *error)
     return out->path && out->identity ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
 }
 
-int measurement_template(struct measurement *m, struct error *error)
+static int prepare(struct measurement *m, const struct plan_case *plan_case,
+                   struct template_file *file, struct error *error)
 {
     const struct plan *plan = m->plan;
+    struct building building = {m, plan_case};
     result_strings file_settings = {NULL, 0};
     struct template_key key = {
-        .workload = plan->suite->name,
-        .scale = plan->scale->name,
-        .load_hash = plan->suite->load_hash,
+        .workload = plan_case->suite->name,
+        .scale = plan_case->scale->name,
+        .load_hash = plan_case->suite->load_hash,
         .seed = plan->seed,
     };
-    struct script_constant *variables =
-        suite_variables(plan->suite, plan->scale, plan->scenario, &key.variable_count);
+    struct script_constant *variables = suite_variables(plan_case->suite, plan_case->scale,
+                                                        plan_case->scenario, &key.variable_count);
     int status = variables != NULL ? settings_of_file(plan, &file_settings, error)
                                    : error_set(error, ERROR_MEMORY, "out of memory");
     if (status == 0) {
         key.variables = variables;
         key.file_settings = (const char *const *)file_settings.items;
         key.file_setting_count = file_settings.count;
-        status = template_prepare(&m->folder, &key, plan->scale->bytes, plan->fresh, build, m,
-                                  m->progress, &m->template, error);
-    }
-    if (status == 0) {
-        m->has_template = true;
-        status = fill_result(m, error);
+        status = template_prepare(&m->folder, &key, plan_case->scale->bytes, plan->fresh, build,
+                                  &building, m->progress, file, error);
     }
     for (size_t i = 0; i < file_settings.count; i++) {
         free(file_settings.items[i]);
@@ -209,4 +218,54 @@ int measurement_template(struct measurement *m, struct error *error)
     free(file_settings.items);
     free(variables);
     return status;
+}
+
+/* What a template depends on besides the plan: data of the suite, and variables. */
+static bool same_data(const struct case_template *template, const struct plan_case *plan_case)
+{
+    return template->suite->load_hash == plan_case->suite->load_hash &&
+           strcmp(template->suite->name, plan_case->suite->name) == 0 &&
+           template->scale == plan_case->scale &&
+           suite_same_variables(template->suite, template->scale, template->scenario,
+                                plan_case->scenario);
+}
+
+size_t measurement_template_index(const struct measurement *m, const struct case_template *template)
+{
+    size_t index = 0;
+    while (m->templates.items[index] != template) {
+        index++;
+    }
+    return index;
+}
+
+int measurement_template(struct measurement *m, const struct plan_case *plan_case,
+                         struct case_template **out, struct error *error)
+{
+    for (size_t i = 0; i < m->templates.count; i++) {
+        if (same_data(m->templates.items[i], plan_case)) {
+            *out = m->templates.items[i];
+            return 0;
+        }
+    }
+    struct case_template *template = calloc(1, sizeof *template);
+    if (template == NULL) {
+        return error_set(error, ERROR_MEMORY, "out of memory");
+    }
+    int status = prepare(m, plan_case, &template->file, error);
+    if (status != 0) {
+        free(template);
+        return status;
+    }
+    struct case_template **slot = result_list_add(&m->templates);
+    if (slot == NULL) {
+        template_release(&template->file);
+        free(template);
+        return error_set(error, ERROR_MEMORY, "out of memory");
+    }
+    *slot = *out = template;
+    template->suite = plan_case->suite;
+    template->scale = plan_case->scale;
+    template->scenario = plan_case->scenario;
+    return fill_result(m, &template->file, error);
 }

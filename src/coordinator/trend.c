@@ -73,14 +73,14 @@ static bool add_run(const struct result_run *run, struct part *first, struct par
     return true;
 }
 
-struct trend trend_of(const struct result_engine *engine)
+struct trend trend_of(const struct result_engine *engine, size_t of)
 {
     struct part first = {0, 0, 0};
     struct part rest = {0, 0, 0};
     size_t runs = 0;
     for (size_t i = 0; i < engine->runs.count; i++) {
         const struct result_run *run = &engine->runs.items[i];
-        runs += warnings_run_counts(run) && add_run(run, &first, &rest) ? 1 : 0;
+        runs += warnings_run_counts(run, of) && add_run(run, &first, &rest) ? 1 : 0;
     }
     struct trend trend = {.seconds = first.count + rest.count,
                           .first = (double)NAN,

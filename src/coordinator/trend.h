@@ -25,7 +25,7 @@ struct trend {
     bool found;
 };
 
-/* Over the runs that are ok. */
-struct trend trend_of(const struct result_engine *engine);
+/* Over the runs of the case `of` that are ok. */
+struct trend trend_of(const struct result_engine *engine, size_t of);
 
 #endif

@@ -16,25 +16,28 @@ struct verify_database {
     struct suite suite;           /* with these scripts alone; its arrays are not to be freed */
     struct suite_script *scripts; /* owned */
     result_strings scenarios;     /* names, owned */
-    struct plan plan;             /* over `suite`; its scenario is for the variables only */
-    struct plan whole;            /* over the whole suite, with a scenario that writes if there is
+    struct plan_case plan_case;   /* over `suite`; its scenario is for the variables only */
+    struct plan_case whole;       /* over the whole suite, with a scenario that writes if there is
                                      one */
+    /* Cases of a measurement that the database is for: an engine that cannot answer fails in these.
+     * Empty: in all. */
+    RESULT_LIST(size_t) cases;
+    struct case_template *template; /* not owned; NULL: no engine stores anything */
 };
 typedef RESULT_LIST(struct verify_database *) verify_databases;
 
-/* Appends the databases of a suite. `only`: this scenario alone; NULL: all. */
-int verify_databases_add(const struct plan *plan, const struct suite *suite,
-                         const struct suite_scale *scale, const struct suite_scenario *only,
-                         verify_databases *out, struct error *error);
-/* Both are copies of the same template. */
-bool verify_same_template(const struct verify_database *a, const struct verify_database *b);
+/* Gives the database for the scenario of a case in *out: one of `all`, to which it is appended if
+ * need be. */
+int verify_databases_add(const struct plan_case *plan_case, verify_databases *all,
+                         struct verify_database **out, struct error *error);
 void verify_databases_release(verify_databases *databases);
 
 /* One question to one engine on a copy of its own. */
 struct verify_question {
-    const struct plan *plan;
-    const char *step; /* for progress */
-    const char *kind; /* of the line that answers it */
+    const struct plan_case *plan_case;
+    const struct case_template *template; /* of the copy; NULL: none */
+    const char *step;                     /* for progress */
+    const char *kind;                     /* of the line that answers it */
     json_t *(*job)(const struct verify_question *question, const char *database,
                    const result_pairs *settings);
     /* Before the worker ends; NULL: none. */
@@ -58,8 +61,8 @@ int verify_ask(struct measurement *m, size_t engine, struct verify_question *que
 /* Settings and journal of every engine that is alive, in its result. */
 int verify_settings(struct measurement *m, const struct verify_database *database,
                     struct error *error);
-/* Answers of every engine that is alive, compared with those of one of them; m's template is that
- * of the database. Engines that fail are marked. */
+/* Answers of every engine that is alive, compared with those of one of them. Engines that fail are
+ * marked. */
 int verify_answers(struct measurement *m, const struct verify_database *database,
                    uint32_t operations, struct error *error);
 /* Sets verify.status of all engines. 0 or ERROR_MEMORY. */

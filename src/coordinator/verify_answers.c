@@ -22,7 +22,8 @@ static int no_memory(struct error *error)
 static json_t *answers_job(const struct verify_question *question, const char *database,
                            const result_pairs *settings)
 {
-    return job_verify(question->plan, database, settings, question->operations, question->detail);
+    return job_verify(question->plan_case, database, settings, question->operations,
+                      question->detail);
 }
 
 static const char takes_none[] =
@@ -33,18 +34,23 @@ static bool takes_verify(const struct worker_identity *identity)
     return identity->can_verify;
 }
 
-static bool has_answers(const struct measurement *m, size_t engine)
+static bool has_answers(const struct measurement *m, const struct verify_database *database,
+                        size_t engine)
 {
-    return m->alive[engine] && !m->plan->engines->items[engine].manifest->no_database;
+    bool needed = database->cases.count == 0;
+    for (size_t i = 0; i < database->cases.count; i++) {
+        needed = needed || m->cases[database->cases.items[i]].alive[engine];
+    }
+    return needed && m->alive[engine] && !m->plan->engines->items[engine].manifest->no_database;
 }
 
 /* ---- the entry in the result ---------------------------------------------------------- */
 
-static int set_variables(const struct plan *plan, result_pairs *out, struct error *error)
+static int set_variables(const struct plan_case *plan_case, result_pairs *out, struct error *error)
 {
     size_t count = 0;
     struct script_constant *constants =
-        suite_variables(plan->suite, plan->scale, plan->scenario, &count);
+        suite_variables(plan_case->suite, plan_case->scale, plan_case->scenario, &count);
     int status = constants != NULL ? 0 : no_memory(error);
     for (size_t i = 0; i < count && status == 0; i++) {
         struct result_pair *pair = result_list_add(out);
@@ -69,9 +75,9 @@ static struct result_verify_database *add_entry(struct measurement *m, size_t en
     }
     entry->operations = operations;
     entry->suite = strdup(database->suite.name);
-    entry->scale = strdup(database->plan.scale->name);
+    entry->scale = strdup(database->plan_case.scale->name);
     bool whole = entry->suite != NULL && entry->scale != NULL &&
-                 set_variables(&database->plan, &entry->variables, error) == 0;
+                 set_variables(&database->plan_case, &entry->variables, error) == 0;
     for (size_t i = 0; whole && i < database->scenarios.count; i++) {
         char **name = result_list_add(&entry->scenarios);
         whole = name != NULL && (*name = strdup(database->scenarios.items[i])) != NULL;
@@ -97,8 +103,14 @@ static int note_failure(struct measurement *m, size_t engine,
     if (entry->status == NULL || entry->error == NULL) {
         return no_memory(error);
     }
-    if (!unable) {
+    if (!unable && database->cases.count == 0) {
         measurement_fail(m, engine, message);
+        return 0;
+    }
+    for (size_t i = 0; i < database->cases.count && !unable; i++) {
+        measurement_fail_case(m, &m->cases[database->cases.items[i]], engine, message);
+    }
+    if (!unable) {
         return 0;
     }
     return result_warn(m->result, m->result->engines.items[engine].name, "%s", message) == 0
@@ -116,7 +128,8 @@ static int ask(struct measurement *m, size_t engine, const struct verify_databas
     json_t *line = NULL;
     char *step = result_text("%s: checking answers (%s)", out->name, database->suite.name);
     struct verify_question question = {
-        .plan = &database->plan,
+        .plan_case = &database->plan_case,
+        .template = database->template,
         .step = step,
         .kind = "result",
         .job = answers_job,
@@ -178,7 +191,8 @@ static int ask_detail(struct measurement *m, size_t engine, const struct verify_
     char *step = result_text("%s: asking again for operation %" PRIu64 " of %s", out->name,
                              detail->operation, database->suite.scripts[detail->script].name);
     struct verify_question question = {
-        .plan = &database->plan,
+        .plan_case = &database->plan_case,
+        .template = database->template,
         .step = step,
         .kind = "result",
         .job = answers_job,
@@ -282,7 +296,7 @@ int verify_answers(struct measurement *m, const struct verify_database *database
     int status = all != NULL ? 0 : no_memory(error);
     for (size_t i = 0; i < count && status == 0; i++) {
         bool script_at_fault = false;
-        if (!has_answers(m, i)) {
+        if (!has_answers(m, database, i)) {
             continue;
         }
         asked++;

@@ -15,7 +15,7 @@
  */
 #define SLOWEST_BYTES_PER_S (UINT64_C(4) << 20)
 
-static int talk(struct measurement *m, const struct engine_choice *choice,
+static int talk(const struct measurement *m, const struct engine_choice *choice,
                 struct verify_question *question, const char *path, const result_pairs *settings,
                 json_t **line, result_strings *log, struct error *failure)
 {
@@ -27,18 +27,19 @@ static int talk(struct measurement *m, const struct engine_choice *choice,
         return status;
     }
     struct exchange exchange = {
-        .plan = question->plan,
+        .plan_case = question->plan_case,
         .worker = worker,
         .engine = choice->name,
         .step = question->step,
         .progress = m->progress,
         .started_ns = clock_now_ns(),
         .expected_ns = PROGRESS_UNKNOWN,
-        .headway_ns = measurement_headway_ns(question->plan),
+        .after_ns = PROGRESS_UNKNOWN,
+        .headway_ns = measurement_headway_ns(question->plan_case->plan),
         .deadline_ns = UINT64_MAX,
     };
-    if (m->has_template) {
-        exchange.headway_ns += m->template.bytes / SLOWEST_BYTES_PER_S * NS_PER_S;
+    if (question->template != NULL) {
+        exchange.headway_ns += question->template->file.bytes / SLOWEST_BYTES_PER_S * NS_PER_S;
     }
     json_t *job = NULL;
     question->unable = question->able != NULL && !question->able(&identity);
@@ -69,9 +70,9 @@ int verify_ask(struct measurement *m, size_t index, struct verify_question *ques
     result_pairs settings = {NULL, 0};
     char *path = NULL;
     *line = NULL;
-    int status = settings_of_plan(question->plan, choice->manifest, &settings, error);
-    if (status == 0 && m->has_template && !choice->manifest->no_database) {
-        status = measurement_copy(m, "verify", &path, error);
+    int status = settings_of_plan(m->plan, choice->manifest, &settings, error);
+    if (status == 0 && question->template != NULL && !choice->manifest->no_database) {
+        status = measurement_copy(m, question->template, "verify", &path, error);
     }
     uint64_t dirty_bytes;
     if (status == 0 && question->settled && !conditions_settle(&m->conditions, &dirty_bytes) &&

@@ -13,22 +13,6 @@ static int no_memory(struct error *error)
     return error_set(error, ERROR_MEMORY, "out of memory");
 }
 
-static bool same_variables(const struct suite *suite, const struct suite_scale *scale,
-                           const struct suite_scenario *a, const struct suite_scenario *b)
-{
-    /* The order of the variables is that of the scale, so it is the same for both. */
-    size_t counts[2];
-    struct script_constant *one = suite_variables(suite, scale, a, &counts[0]);
-    struct script_constant *two = suite_variables(suite, scale, b, &counts[1]);
-    bool same = one != NULL && two != NULL && counts[0] == counts[1];
-    for (size_t i = 0; same && i < counts[0]; i++) {
-        same = strcmp(one[i].name, two[i].name) == 0 && one[i].value == two[i].value;
-    }
-    free(one);
-    free(two);
-    return same;
-}
-
 static bool runs_script(const struct suite_scenario *scenario, size_t script)
 {
     for (size_t i = 0; i < scenario->role_count; i++) {
@@ -58,29 +42,25 @@ static void database_free(struct verify_database *database)
             free(database->scenarios.items[i]);
         }
         free(database->scenarios.items);
+        free(database->cases.items);
         free(database->scripts);
         free(database);
     }
 }
 
-static struct verify_database *database_new(const struct plan *plan, const struct suite *suite,
-                                            const struct suite_scale *scale,
-                                            const struct suite_scenario *scenario)
+static struct verify_database *database_new(const struct plan_case *plan_case)
 {
     struct verify_database *database = calloc(1, sizeof *database);
     if (database == NULL) {
         return NULL;
     }
-    database->suite = *suite;
+    database->suite = *plan_case->suite;
     database->suite.script_count = 0;
     database->suite.scripts = database->scripts =
-        calloc(suite->script_count, sizeof *database->scripts);
-    database->plan = *plan;
-    database->plan.suite = &database->suite;
-    database->plan.scale = scale;
-    database->plan.scenario = scenario;
-    database->whole = database->plan;
-    database->whole.suite = suite;
+        calloc(plan_case->suite->script_count, sizeof *database->scripts);
+    database->whole = *plan_case;
+    database->plan_case = *plan_case;
+    database->plan_case.suite = &database->suite;
     if (database->scripts == NULL) {
         free(database);
         return NULL;
@@ -100,11 +80,12 @@ static bool holds(const struct verify_database *database, const struct suite_scr
 }
 
 /* A scenario joins a database that is like its own and that one of its scripts uses already. */
-static bool joins(const struct verify_database *database, const struct suite *suite,
-                  const struct suite_scenario *scenario)
+static bool joins(const struct verify_database *database, const struct plan_case *plan_case)
 {
-    const struct plan *plan = &database->plan;
-    if (!same_variables(suite, plan->scale, plan->scenario, scenario)) {
+    const struct suite *suite = plan_case->suite;
+    const struct suite_scenario *scenario = plan_case->scenario;
+    if (database->whole.suite != suite || database->whole.scale != plan_case->scale ||
+        !suite_same_variables(suite, plan_case->scale, database->plan_case.scenario, scenario)) {
         return false;
     }
     for (size_t i = 0; i < suite->script_count; i++) {
@@ -115,15 +96,22 @@ static bool joins(const struct verify_database *database, const struct suite *su
     return false;
 }
 
-bool verify_same_template(const struct verify_database *a, const struct verify_database *b)
+static bool names(const struct verify_database *database, const struct suite_scenario *scenario)
 {
-    return a->whole.suite == b->whole.suite && a->plan.scale == b->plan.scale &&
-           same_variables(a->whole.suite, a->plan.scale, a->plan.scenario, b->plan.scenario);
+    for (size_t i = 0; i < database->scenarios.count; i++) {
+        if (strcmp(database->scenarios.items[i], scenario->name) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static int add_scenario(struct verify_database *database, const struct suite *suite,
                         const struct suite_scenario *scenario, struct error *error)
 {
+    if (names(database, scenario)) {
+        return 0;
+    }
     char **name = result_list_add(&database->scenarios);
     if (name == NULL || (*name = strdup(scenario->name)) == NULL) {
         return no_memory(error);
@@ -139,35 +127,26 @@ static int add_scenario(struct verify_database *database, const struct suite *su
     return 0;
 }
 
-int verify_databases_add(const struct plan *plan, const struct suite *suite,
-                         const struct suite_scale *scale, const struct suite_scenario *only,
-                         verify_databases *out, struct error *error)
+int verify_databases_add(const struct plan_case *plan_case, verify_databases *all,
+                         struct verify_database **out, struct error *error)
 {
-    size_t first = out->count;
-    int status = 0;
-    for (size_t i = 0; i < suite->scenario_count && status == 0; i++) {
-        const struct suite_scenario *scenario = &suite->scenarios[i];
-        if (only != NULL && scenario != only) {
-            continue;
+    struct verify_database *database = NULL;
+    for (size_t i = 0; i < all->count && database == NULL; i++) {
+        if (joins(all->items[i], plan_case)) {
+            database = all->items[i];
         }
-        struct verify_database *database = NULL;
-        for (size_t k = first; k < out->count && database == NULL; k++) {
-            if (joins(out->items[k], suite, scenario)) {
-                database = out->items[k];
-            }
-        }
-        if (database == NULL) {
-            struct verify_database **slot = NULL;
-            database = database_new(plan, suite, scale, scenario);
-            if (database == NULL || (slot = result_list_add(out)) == NULL) {
-                database_free(database);
-                return no_memory(error);
-            }
-            *slot = database;
-        }
-        status = add_scenario(database, suite, scenario, error);
     }
-    return status;
+    if (database == NULL) {
+        struct verify_database **slot = NULL;
+        database = database_new(plan_case);
+        if (database == NULL || (slot = result_list_add(all)) == NULL) {
+            database_free(database);
+            return no_memory(error);
+        }
+        *slot = database;
+    }
+    *out = database;
+    return add_scenario(database, plan_case->suite, plan_case->scenario, error);
 }
 
 void verify_databases_release(verify_databases *databases)

@@ -15,7 +15,7 @@ enum { WRITES = 50 };
 static json_t *settings_job(const struct verify_question *question, const char *database,
                             const result_pairs *settings)
 {
-    return job_settings(question->plan, database, settings, WRITES);
+    return job_settings(question->plan_case, database, settings, WRITES);
 }
 
 static const char *setting_of(const result_pairs *settings, const char *name)
@@ -28,12 +28,12 @@ static const char *setting_of(const result_pairs *settings, const char *name)
     return NULL;
 }
 
-static bool plan_writes(const struct plan *plan)
+static bool case_writes(const struct plan_case *plan_case)
 {
-    for (size_t i = 0; i < plan->scenario->role_count; i++) {
-        const struct suite_role *role = &plan->scenario->roles[i];
+    for (size_t i = 0; i < plan_case->scenario->role_count; i++) {
+        const struct suite_role *role = &plan_case->scenario->roles[i];
         for (size_t k = 0; k < role->share_count; k++) {
-            if (plan->suite->scripts[role->shares[k].script].kind == SUITE_WRITE) {
+            if (plan_case->suite->scripts[role->shares[k].script].kind == SUITE_WRITE) {
                 return true;
             }
         }
@@ -42,14 +42,14 @@ static bool plan_writes(const struct plan *plan)
 }
 
 /* What is due beside a database by the settings asked; taken from outside of the engine. */
-static int fill_due(const struct plan *plan, const struct manifest *manifest,
+static int fill_due(const struct plan_case *plan_case, const struct manifest *manifest,
                     const result_pairs *settings, struct result_verify *verify, struct error *error)
 {
     const char *mode = setting_of(settings, "journal_mode");
     const char *locking = setting_of(settings, "locking_mode");
     bool wal = mode != NULL && strcasecmp(mode, "wal") == 0;
     bool own = setting_of(&manifest->required, "journal_mode") != NULL;
-    verify->journal_due = (wal || own) && plan_writes(plan);
+    verify->journal_due = (wal || own) && case_writes(plan_case);
     /* With one owner of the file its index of the log lies in memory. */
     verify->shm_due =
         wal && !manifest->no_shm && (locking == NULL || strcasecmp(locking, "exclusive") != 0);
@@ -107,8 +107,8 @@ static bool wrote(const json_t *ready)
 }
 
 /* The settings of a `ready` line become the engine's. */
-static int read_settings(const struct plan *plan, const result_pairs *asked, const json_t *ready,
-                         struct result_verify *verify, struct error *failure)
+static int read_settings(const struct plan_case *plan_case, const result_pairs *asked,
+                         const json_t *ready, struct result_verify *verify, struct error *failure)
 {
     struct result *scratch = result_new();
     struct result_engine *engine = scratch != NULL ? result_list_add(&scratch->engines) : NULL;
@@ -122,9 +122,9 @@ static int read_settings(const struct plan *plan, const result_pairs *asked, con
         goto out;
     }
     result_run_init(run);
-    status = run_read_ready(plan, ready, run, failure);
+    status = run_read_ready(plan_case, ready, run, failure);
     if (status == 0) {
-        status = run_check_ready(plan, asked, run, failure);
+        status = run_check_ready(plan_case, asked, run, failure);
     }
     verify->journal_due = verify->journal_due && wrote(ready);
     for (size_t i = 0; status == 0 && i < run->connections.count; i++) {
@@ -156,14 +156,15 @@ static int check_engine(struct measurement *m, size_t index, const struct verify
     result_pairs asked = {NULL, 0};
     char *step = result_text("%s: checking settings", engine->name);
     struct verify_question question = {
-        .plan = &database->whole,
+        .plan_case = &database->whole,
+        .template = database->template,
         .step = step,
         .kind = "ready",
         .job = settings_job,
         .look = look,
         .look_context = &seen,
     };
-    int status = step != NULL ? settings_of_plan(&database->whole, manifest, &asked, error)
+    int status = step != NULL ? settings_of_plan(m->plan, manifest, &asked, error)
                               : error_set(error, ERROR_MEMORY, "out of memory");
     if (status == 0 && !manifest->no_database) {
         status = fill_due(&database->whole, manifest, &asked, &engine->verify, error);

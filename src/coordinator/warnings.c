@@ -20,26 +20,38 @@ static int warn_build(struct measurement *m)
 
 static int warn_cores(struct measurement *m)
 {
-    uint32_t connections = job_connections(m->plan);
+    uint32_t connections = 0;
+    for (size_t i = 0; i < m->plan->case_count; i++) {
+        uint32_t own = job_connections(&m->cases[i].plan_case);
+        connections = own > connections ? own : connections;
+    }
     uint64_t cores = m->result->host.cores;
     if (cores == 0 || connections <= cores) {
         return 0;
     }
     return result_warn(m->result, NULL,
-                       "%u connections share %" PRIu64
+                       "%s%u connections share %" PRIu64
                        " cores: latencies hold the wait for a core, not the engine alone",
-                       connections, cores);
+                       m->plan->case_count > 1 ? "up to " : "", connections, cores);
 }
 
 static int warn_page_cache(struct measurement *m)
 {
     uint64_t available = m->result->host.memory_available_bytes;
-    if (!m->has_template || available == 0 || m->template.bytes >= available) {
+    uint64_t largest = 0;
+    for (size_t i = 0; i < m->templates.count; i++) {
+        uint64_t bytes = m->templates.items[i]->file.bytes;
+        if (available == 0 || bytes >= available) {
+            return 0;
+        }
+        largest = bytes > largest ? bytes : largest;
+    }
+    if (m->templates.count == 0) {
         return 0;
     }
     return result_warn(m->result, NULL,
                        "the data set (%.1f MB) fits the page cache: reads never waited for a disk",
-                       (double)m->template.bytes / 1e6);
+                       (double)largest / 1e6);
 }
 
 static int warn_file_system(struct measurement *m)
@@ -84,7 +96,7 @@ static int warn_settings(struct measurement *m, size_t index)
                     setting->asked, setting->got != NULL ? setting->got : "nothing",
                     setting->required ? "; not comparable with engines that took it" : "");
                 if (status == 0 && setting->required) {
-                    status = warnings_differs(m->result, engine);
+                    status = warnings_differs(m->result, engine, SIZE_MAX);
                 }
                 if (status != 0) {
                     return status;
@@ -125,21 +137,28 @@ static int warn_null(struct measurement *m, size_t index)
                        "it stores nothing and answers nothing: its row is what pitot itself costs");
 }
 
-/* What is told of one engine. */
-static int warn_engine(struct measurement *m, size_t index)
+/* What is told of one engine in one case. */
+static int warn_case(struct measurement *m, size_t index, size_t of)
 {
     struct result *result = m->result;
     struct result_engine *engine = &result->engines.items[index];
     bool no_database = m->plan->engines->items[index].manifest->no_database;
+    int status = warn_check(result, engine, of);
+    status = status == 0 ? warn_window(result, engine, of) : status;
+    status = status == 0 && !no_database ? warn_scripts(result, engine, of) : status;
+    status = status == 0 ? warn_connections(result, engine, of) : status;
+    status = status == 0 ? warn_run_queue(result, engine, of) : status;
+    return status == 0 ? warn_trend(result, engine, of) : status;
+}
+
+static int warn_engine(struct measurement *m, size_t index)
+{
     int status = warn_null(m, index);
     status = status == 0 ? warn_settings(m, index) : status;
-    status = status == 0 ? warn_check(result, engine) : status;
-    status = status == 0 ? warn_window(result, engine) : status;
-    status = status == 0 && !no_database ? warn_scripts(result, engine) : status;
-    status = status == 0 ? warn_connections(result, engine) : status;
-    status = status == 0 ? warn_host(result, engine) : status;
-    status = status == 0 ? warn_run_queue(result, engine) : status;
-    return status == 0 ? warn_trend(result, engine) : status;
+    for (size_t of = 0; of < m->plan->case_count && status == 0; of++) {
+        status = warn_case(m, index, of);
+    }
+    return status == 0 ? warn_host(m->result, &m->result->engines.items[index]) : status;
 }
 
 int measurement_warn(struct measurement *m, struct error *error)

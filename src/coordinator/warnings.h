@@ -1,17 +1,23 @@
 /*
- * What a reader of the numbers must be told: one function a rule, each over the runs of one
- * engine. Internal to the coordinator. All return 0 or ERROR_MEMORY.
+ * What a reader of the numbers must be told: one function a rule, each over the runs of one engine,
+ * most of them over those of one case `of` (its index). Internal to the coordinator. All return 0
+ * or ERROR_MEMORY.
  */
 #ifndef PITOT_COORDINATOR_WARNINGS_H
 #define PITOT_COORDINATOR_WARNINGS_H
 
 #include "result/result.h"
 
-/* Marks an engine that ran, but did not do what was asked; the last warning says why. */
-int warnings_differs(const struct result *result, struct result_engine *engine);
+/* Marks an engine that ran, but did not do what was asked, and its summary of the case (SIZE_MAX:
+ * of all cases); the last warning says why. */
+int warnings_differs(const struct result *result, struct result_engine *engine, size_t of);
 
-/* True for a run whose figures count. */
-bool warnings_run_counts(const struct result_run *run);
+/* True for a run of the case whose figures count. */
+bool warnings_run_counts(const struct result_run *run, size_t of);
+
+/* result_warn() with the case in front of the text where there are several. */
+int warnings_tell(struct result *result, const char *subject, size_t of, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* ---- warnings_run.c: do the runs hold together? ----------------------------------------- */
 
@@ -22,18 +28,19 @@ bool warnings_run_counts(const struct result_run *run);
  * which it waited for a core. Above, the window is wrong, and so are its rates: the engine is
  * marked. Below, it may also be a worker that loses time between executions.
  */
-int warn_window(struct result *result, struct result_engine *engine);
+int warn_window(struct result *result, struct result_engine *engine, size_t of);
 /* Connections that ended no execution, or whose role-mates ended 10 times as many. */
-int warn_connections(struct result *result, const struct result_engine *engine);
+int warn_connections(struct result *result, const struct result_engine *engine, size_t of);
 /* The first third of the runs against the rest (trend.h). */
-int warn_trend(struct result *result, const struct result_engine *engine);
+int warn_trend(struct result *result, const struct result_engine *engine, size_t of);
 /* Over 10 % of the connections' time was spent waiting for a core. */
-int warn_run_queue(struct result *result, const struct result_engine *engine);
-/* CPU of others, steal, pages not yet written back, a copy that was not in the page cache. */
+int warn_run_queue(struct result *result, const struct result_engine *engine, size_t of);
+/* CPU of others, steal, pages not yet written back, a copy that was not in the page cache; of all
+ * cases together. */
 int warn_host(struct result *result, const struct result_engine *engine);
 /* Rows or integrity after a run are not what they must be (the engine is marked), or could not be
  * told. */
-int warn_check(struct result *result, struct result_engine *engine);
+int warn_check(struct result *result, struct result_engine *engine, size_t of);
 
 /* ---- warnings_script.c: did the scripts do what they are for? --------------------------- */
 
@@ -41,8 +48,8 @@ int warn_check(struct result *result, struct result_engine *engine);
  * busy, in conflict or still open at the end; failed ones, which mark the engine, and a script that
  * did nothing but fail, which makes it a failed one: its other figures are those of another load.
  */
-int warn_scripts(struct result *result, struct result_engine *engine);
-/* One line for all engines: percentiles with fewer than 10 samples above them in a round.
+int warn_scripts(struct result *result, struct result_engine *engine, size_t of);
+/* One line for all engines and cases: percentiles with fewer than 10 samples above them in a round.
  * `exempt`: by engine, true for one that is left out. */
 int warn_thin(struct result *result, const bool *exempt);
 

@@ -1,11 +1,13 @@
 /* Whether the runs of an engine hold together, and what the machine did meanwhile. */
 #include "coordinator/warnings.h"
 
+#include "base/buffer.h"
 #include "coordinator/conditions.h"
 #include "coordinator/trend.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,23 +29,54 @@
 #define UNEVEN_TIMES 10
 #define UNEVEN_EXECUTIONS_MIN 20
 
-bool warnings_run_counts(const struct result_run *run)
+bool warnings_run_counts(const struct result_run *run, size_t of)
 {
-    return run->status != NULL && strcmp(run->status, "ok") == 0;
+    return run->case_index == of && run->status != NULL && strcmp(run->status, "ok") == 0;
 }
 
-int warnings_differs(const struct result *result, struct result_engine *engine)
+int warnings_tell(struct result *result, const char *subject, size_t of, const char *format, ...)
 {
-    if (engine->status == NULL || strcmp(engine->status, "ok") != 0) {
-        return 0; /* "partial" and "failed" say more */
+    struct buffer text;
+    va_list arguments;
+    buffer_init(&text);
+    if (result->cases.count > 1) {
+        buffer_printf(&text, "%s: ", result->cases.items[of].label);
     }
-    free(engine->status);
-    engine->status = strdup("differs");
-    if (engine->error == NULL && result->warnings.count > 0) {
-        engine->error = strdup(result->warnings.items[result->warnings.count - 1].text);
-        return engine->status != NULL && engine->error != NULL ? 0 : ERROR_MEMORY;
+    va_start(arguments, format);
+    buffer_vprintf(&text, format, arguments);
+    va_end(arguments);
+    int status = text.failed ? ERROR_MEMORY : result_warn(result, subject, "%s", text.data);
+    buffer_release(&text);
+    return status;
+}
+
+/* "partial" and "failed" say more. */
+static int mark_differing(char **status, char **reason, const char *warning)
+{
+    if (*status == NULL || strcmp(*status, "ok") != 0) {
+        return 0;
     }
-    return engine->status != NULL ? 0 : ERROR_MEMORY;
+    free(*status);
+    *status = strdup("differs");
+    if (*reason == NULL && warning != NULL) {
+        *reason = strdup(warning);
+        return *status != NULL && *reason != NULL ? 0 : ERROR_MEMORY;
+    }
+    return *status != NULL ? 0 : ERROR_MEMORY;
+}
+
+int warnings_differs(const struct result *result, struct result_engine *engine, size_t of)
+{
+    size_t count = result->warnings.count;
+    const char *warning = count > 0 ? result->warnings.items[count - 1].text : NULL;
+    int status = mark_differing(&engine->status, &engine->error, warning);
+    for (size_t i = 0; i < engine->summaries.count && status == 0; i++) {
+        struct result_summary *summary = &engine->summaries.items[i];
+        if (of == SIZE_MAX || of == i) {
+            status = mark_differing(&summary->status, &summary->error, warning);
+        }
+    }
+    return status;
 }
 
 /* ---- Little's law --------------------------------------------------------------------- */
@@ -79,12 +112,12 @@ static struct account account_of(const struct result_run *run, uint64_t duration
     return account;
 }
 
-int warn_window(struct result *result, struct result_engine *engine)
+int warn_window(struct result *result, struct result_engine *engine, size_t of)
 {
-    uint64_t duration_ns = result->plan.duration_ns;
+    uint64_t duration_ns = result->cases.items[of].duration_ns;
     for (size_t i = 0; i < engine->runs.count; i++) {
         const struct result_run *run = &engine->runs.items[i];
-        if (!warnings_run_counts(run) || run->window_ns == RESULT_ABSENT) {
+        if (!warnings_run_counts(run, of) || run->window_ns == RESULT_ABSENT) {
             continue;
         }
         struct account account = account_of(run, duration_ns);
@@ -97,19 +130,19 @@ int warn_window(struct result *result, struct result_engine *engine)
         }
         if (too_little) {
             /* A slow language may need as long to draw parameters as the engine to answer. */
-            return result_warn(result, engine->name,
-                               "round %" PRIu64
-                               ": latencies add up to %.3f times connections × window, at least "
-                               "0.9 was expected of executions as long as these: the window is "
-                               "wrong, or its worker loses time between executions",
-                               run->round, account.time_ns / account.least_ns);
-        }
-        int status = result_warn(result, engine->name,
+            return warnings_tell(result, engine->name, of,
                                  "round %" PRIu64
-                                 ": latencies add up to %.3f times connections × window, which "
-                                 "must be at most 1; the window is wrong and so are its rates",
-                                 run->round, account.time_ns / account.most_ns);
-        return status == 0 ? warnings_differs(result, engine) : status;
+                                 ": latencies add up to %.3f times connections × window, at least "
+                                 "0.9 was expected of executions as long as these: the window is "
+                                 "wrong, or its worker loses time between executions",
+                                 run->round, account.time_ns / account.least_ns);
+        }
+        int status = warnings_tell(result, engine->name, of,
+                                   "round %" PRIu64
+                                   ": latencies add up to %.3f times connections × window, which "
+                                   "must be at most 1; the window is wrong and so are its rates",
+                                   run->round, account.time_ns / account.most_ns);
+        return status == 0 ? warnings_differs(result, engine, of) : status;
     }
     return 0;
 }
@@ -132,12 +165,12 @@ static int warn_idle(struct result *result, const struct result_engine *engine,
         return 0;
     }
     *told = true;
-    return result_warn(result, engine->name,
-                       "round %" PRIu64
-                       ": %zu of %zu connections ended no execution well (connection %" PRIu64
-                       " %s): the load was another one than was asked for",
-                       run->round, count, run->connections.count, first->connection,
-                       first->late_ns == RESULT_ABSENT ? "never began one" : "for one");
+    return warnings_tell(result, engine->name, (size_t)run->case_index,
+                         "round %" PRIu64
+                         ": %zu of %zu connections ended no execution well (connection %" PRIu64
+                         " %s): the load was another one than was asked for",
+                         run->round, count, run->connections.count, first->connection,
+                         first->late_ns == RESULT_ABSENT ? "never began one" : "for one");
 }
 
 /* The busiest connection and the least busy one that did anything, of the role of `like`. */
@@ -160,22 +193,22 @@ static int warn_uneven(struct result *result, const struct result_engine *engine
         return 0;
     }
     *told = true;
-    return result_warn(result, engine->name,
-                       "round %" PRIu64 ": connection %" PRIu64 " served %" PRIu64
-                       " executions, connection %" PRIu64 " only %" PRIu64
-                       ": the figures are those of a few connections",
-                       run->round, most->connection, most->operations, least->connection,
-                       least->operations);
+    return warnings_tell(result, engine->name, (size_t)run->case_index,
+                         "round %" PRIu64 ": connection %" PRIu64 " served %" PRIu64
+                         " executions, connection %" PRIu64 " only %" PRIu64
+                         ": the figures are those of a few connections",
+                         run->round, most->connection, most->operations, least->connection,
+                         least->operations);
 }
 
-int warn_connections(struct result *result, const struct result_engine *engine)
+int warn_connections(struct result *result, const struct result_engine *engine, size_t of)
 {
     bool idle = false;
     bool uneven = false;
     int status = 0;
     for (size_t i = 0; i < engine->runs.count && status == 0; i++) {
         const struct result_run *run = &engine->runs.items[i];
-        if (!warnings_run_counts(run)) {
+        if (!warnings_run_counts(run, of)) {
             continue;
         }
         if (!idle) {
@@ -193,19 +226,19 @@ int warn_connections(struct result *result, const struct result_engine *engine)
     return status;
 }
 
-int warn_trend(struct result *result, const struct result_engine *engine)
+int warn_trend(struct result *result, const struct result_engine *engine, size_t of)
 {
-    struct trend trend = trend_of(engine);
+    struct trend trend = trend_of(engine, of);
     if (!trend.found) {
         return 0;
     }
     double share = trend.first / trend.rest - 1;
-    return result_warn(result, engine->name,
-                       "a trend: the first third of its runs did %.0f %% %s operations a second "
-                       "than the rest (the seconds vary by %.1f %%); a longer --warmup or "
-                       "--duration tells whether it settles",
-                       fabs(share) * 100, share < 0 ? "fewer" : "more",
-                       trend.limit / trend.rest * 100);
+    return warnings_tell(result, engine->name, of,
+                         "a trend: the first third of its runs did %.0f %% %s operations a second "
+                         "than the rest (the seconds vary by %.1f %%); a longer --warmup or "
+                         "--duration tells whether it settles",
+                         fabs(share) * 100, share < 0 ? "fewer" : "more",
+                         trend.limit / trend.rest * 100);
 }
 
 /* ---- the machine ---------------------------------------------------------------------- */
@@ -223,22 +256,22 @@ static double run_queue_share(const struct result_run *run)
     return sum / ((double)run->window_ns * (double)run->connections.count);
 }
 
-int warn_run_queue(struct result *result, const struct result_engine *engine)
+int warn_run_queue(struct result *result, const struct result_engine *engine, size_t of)
 {
     double most = 0;
     for (size_t i = 0; i < engine->runs.count; i++) {
         const struct result_run *run = &engine->runs.items[i];
-        if (warnings_run_counts(run) && run->window_ns != RESULT_ABSENT && run->window_ns > 0) {
+        if (warnings_run_counts(run, of) && run->window_ns != RESULT_ABSENT && run->window_ns > 0) {
             most = fmax(most, run_queue_share(run)); /* of a number and NAN fmax takes the number */
         }
     }
     if (most <= RUN_QUEUE_SHARE_MAX) {
         return 0;
     }
-    return result_warn(result, engine->name,
-                       "its connections waited for a core during %.0f %% of a run: its latencies "
-                       "hold that wait",
-                       most * 100);
+    return warnings_tell(result, engine->name, of,
+                         "its connections waited for a core during %.0f %% of a run: its latencies "
+                         "hold that wait",
+                         most * 100);
 }
 
 /* What the machine did at the worst of an engine's runs. */
@@ -292,13 +325,13 @@ int warn_host(struct result *result, const struct result_engine *engine)
 
 /* ---- the check after a run ------------------------------------------------------------ */
 
-static int warn_problem(struct result *result, struct result_engine *engine)
+static int warn_problem(struct result *result, struct result_engine *engine, size_t of)
 {
     const struct result_run *first = NULL;
     size_t more = 0;
     for (size_t i = 0; i < engine->runs.count; i++) {
         const struct result_run *run = &engine->runs.items[i];
-        if (run->check.problem != NULL) {
+        if (run->case_index == of && run->check.problem != NULL) {
             more += first != NULL ? 1 : 0;
             first = first != NULL ? first : run;
         }
@@ -310,9 +343,9 @@ static int warn_problem(struct result *result, struct result_engine *engine)
     if (more > 0) {
         snprintf(others, sizeof others, " (and in %zu other round%s)", more, more > 1 ? "s" : "");
     }
-    int status = result_warn(result, engine->name, "after round %" PRIu64 "%s: %s", first->round,
-                             others, first->check.problem);
-    return status == 0 ? warnings_differs(result, engine) : status;
+    int status = warnings_tell(result, engine->name, of, "after round %" PRIu64 "%s: %s",
+                               first->round, others, first->check.problem);
+    return status == 0 ? warnings_differs(result, engine, of) : status;
 }
 
 static bool same_reason(const struct result_check *check)
@@ -344,11 +377,13 @@ static int warn_unchecked(struct result *result, const struct result_check *chec
     return status;
 }
 
-int warn_check(struct result *result, struct result_engine *engine)
+int warn_check(struct result *result, struct result_engine *engine, size_t of)
 {
-    int status = warn_problem(result, engine);
+    int status = warn_problem(result, engine, of);
     for (size_t i = 0; i < engine->runs.count && status == 0; i++) {
-        status = warn_unchecked(result, &engine->runs.items[i].check);
+        if (engine->runs.items[i].case_index == of) {
+            status = warn_unchecked(result, &engine->runs.items[i].check);
+        }
     }
     return status;
 }

@@ -62,6 +62,7 @@ static void put_number(struct buffer *out, double value)
 struct subject {
     struct buffer *out;
     const struct result_engine *engine;
+    const char *label;         /* of the case; NULL: of none */
     const char *role, *script; /* NULL for the engine */
 };
 
@@ -69,6 +70,7 @@ static void start_row(const struct subject *subject, const char *metric, const c
 {
     const char *const fields[] = {subject->engine->name,
                                   subject->engine->version,
+                                  subject->label,
                                   subject->role,
                                   subject->script,
                                   metric,
@@ -98,12 +100,13 @@ static void put_total(const struct subject *subject, const char *metric, uint64_
     buffer_printf(subject->out, "%" PRIu64 ",,\r\n", total);
 }
 
-static uint64_t rounds_with(const struct result_engine *engine, const char *status)
+static uint64_t rounds_with(const struct result_engine *engine, size_t of, const char *status)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < engine->runs.count; i++) {
         const char *found = engine->runs.items[i].status;
-        count += found != NULL && strcmp(found, status) == 0;
+        count +=
+            engine->runs.items[i].case_index == of && found != NULL && strcmp(found, status) == 0;
     }
     return count;
 }
@@ -121,12 +124,12 @@ static uint64_t rounds_with(const struct result_engine *engine, const char *stat
         put_total((subject), "retries", (summary)->retries);                                       \
     } while (0)
 
-static void put_engine(const struct subject *subject)
+static void put_engine(const struct subject *subject, size_t of)
 {
-    const struct result_summary *summary = &subject->engine->summary;
-    put_total(subject, "rounds_ok", rounds_with(subject->engine, "ok"));
-    put_total(subject, "rounds_partial", rounds_with(subject->engine, "partial"));
-    put_total(subject, "rounds_failed", rounds_with(subject->engine, "failed"));
+    const struct result_summary *summary = &subject->engine->summaries.items[of];
+    put_total(subject, "rounds_ok", rounds_with(subject->engine, of, "ok"));
+    put_total(subject, "rounds_partial", rounds_with(subject->engine, of, "partial"));
+    put_total(subject, "rounds_failed", rounds_with(subject->engine, of, "failed"));
     put_figure(subject, "reads_per_second", "1/s", &summary->reads_per_second);
     put_figure(subject, "writes_per_second", "1/s", &summary->writes_per_second);
     put_figure(subject, "operations_per_second", "1/s", &summary->operations_per_second);
@@ -190,13 +193,31 @@ static uint64_t equality(const char *status)
                                             : RESULT_ABSENT;
 }
 
+/* The first case that is measured on a database; NULL: none is. */
+static const char *label_of(const struct result *result,
+                            const struct result_verify_database *database)
+{
+    for (size_t i = 0; i < result->cases.count; i++) {
+        const struct result_case *of = &result->cases.items[i];
+        for (size_t k = 0; k < database->scenarios.count; k++) {
+            if (strcmp(of->suite, database->suite) == 0 &&
+                strcmp(of->scenario, database->scenarios.items[k]) == 0) {
+                return of->label;
+            }
+        }
+    }
+    return NULL;
+}
+
 /* Scripts and tables of a suite; their `role` is the suite. */
-static void put_answers(struct buffer *out, const struct result_engine *engine,
+static void put_answers(struct buffer *out, const struct result *result,
+                        const struct result_engine *engine,
                         const struct result_verify_database *database)
 {
+    const char *label = label_of(result, database);
     for (size_t i = 0; i < database->scripts.count; i++) {
         const struct result_verify_script *script = &database->scripts.items[i];
-        const struct subject subject = {out, engine, database->suite, script->script};
+        const struct subject subject = {out, engine, label, database->suite, script->script};
         put_number_or_absent(&subject, "answers_equal", "0 or 1", equality(script->status));
         put_total(&subject, "answers_differing", script->differing);
         put_number_or_absent(&subject, "answers_first_difference", "operation",
@@ -211,7 +232,7 @@ static void put_answers(struct buffer *out, const struct result_engine *engine,
     }
     for (size_t i = 0; i < database->tables.count; i++) {
         const struct result_verify_table *table = &database->tables.items[i];
-        const struct subject subject = {out, engine, database->suite, table->table};
+        const struct subject subject = {out, engine, label, database->suite, table->table};
         put_number_or_absent(&subject, "table_equal", "0 or 1", equality(table->status));
         put_number_or_absent(&subject, "table_rows", "rows", table->rows);
     }
@@ -230,10 +251,11 @@ static uint64_t differing_settings(const struct result_verify *verify, bool requ
 }
 
 /* Nothing for an engine that was not verified. */
-static void put_verify(struct buffer *out, const struct result_engine *engine)
+static void put_verify(struct buffer *out, const struct result *result,
+                       const struct result_engine *engine)
 {
     const struct result_verify *verify = &engine->verify;
-    const struct subject subject = {out, engine, NULL, NULL};
+    const struct subject subject = {out, engine, NULL, NULL, NULL};
     if (verify->connections.count > 0) {
         put_total(&subject, "settings_required_differing", differing_settings(verify, true));
         put_total(&subject, "settings_informative_differing", differing_settings(verify, false));
@@ -241,7 +263,7 @@ static void put_verify(struct buffer *out, const struct result_engine *engine)
         put_number_or_absent(&subject, "shm_file", "bytes", verify->shm_bytes);
     }
     for (size_t i = 0; i < verify->databases.count; i++) {
-        put_answers(out, engine, &verify->databases.items[i]);
+        put_answers(out, result, engine, &verify->databases.items[i]);
     }
 }
 
@@ -254,14 +276,17 @@ static void put_one(const struct subject *subject, const char *metric, const cha
     buffer_puts(subject->out, ",,\r\n");
 }
 
-/* Rows whose `role` is event_loop; what is in flight at once is their `script`. */
-static void put_event_loop(struct buffer *out, const struct result_engine *engine)
+/* Rows whose `role` is event_loop, of the first case, which it runs; what is in flight at once is
+ * their `script`. */
+static void put_event_loop(struct buffer *out, const struct result *result,
+                           const struct result_engine *engine)
 {
     const struct result_event_loop *loop = &engine->event_loop;
     if (loop->status == NULL || strcmp(loop->status, "ok") != 0) {
         return;
     }
-    const struct subject subject = {out, engine, "event_loop", NULL};
+    const char *label = result->cases.count > 0 ? result->cases.items[0].label : NULL;
+    const struct subject subject = {out, engine, label, "event_loop", NULL};
     put_one(&subject, "closed_executions_per_second", "1/s", loop->closed.executions_per_second);
     put_one(&subject, "paced_executions_per_second", "1/s", loop->paced.executions_per_second);
     put_total(&subject, "paced_attempted", loop->paced.attempted);
@@ -276,7 +301,7 @@ static void put_event_loop(struct buffer *out, const struct result_engine *engin
         const struct result_loop_part *part = &loop->in_flight.items[i];
         char depth[32];
         snprintf(depth, sizeof(depth), "%" PRIu64, part->in_flight);
-        const struct subject one = {out, engine, "event_loop", depth};
+        const struct subject one = {out, engine, label, "event_loop", depth};
         put_one(&one, "executions_per_second", "1/s", part->executions_per_second);
         put_one(&one, "latency_p50", "ns", part->tail.p50_ns);
         put_one(&one, "latency_p99", "ns", part->tail.p99_ns);
@@ -288,15 +313,20 @@ static void put_event_loop(struct buffer *out, const struct result_engine *engin
 
 void report_csv(const struct result *result, struct buffer *out)
 {
-    buffer_puts(out, "engine,version,role,script,metric,unit,median,min,max\r\n");
+    buffer_puts(out, "engine,version,case,role,script,metric,unit,median,min,max\r\n");
     for (size_t i = 0; i < result->engines.count; i++) {
         const struct result_engine *engine = &result->engines.items[i];
-        put_engine(&(struct subject){out, engine, NULL, NULL});
-        put_verify(out, engine);
-        for (size_t j = 0; j < engine->summary.scripts.count; j++) {
-            const struct result_script_summary *script = &engine->summary.scripts.items[j];
-            put_script(&(struct subject){out, engine, script->role, script->script}, script);
+        put_verify(out, result, engine);
+        for (size_t of = 0; of < engine->summaries.count; of++) {
+            const char *label = result->cases.items[of].label;
+            const struct result_summary *summary = &engine->summaries.items[of];
+            put_engine(&(struct subject){out, engine, label, NULL, NULL}, of);
+            for (size_t j = 0; j < summary->scripts.count; j++) {
+                const struct result_script_summary *script = &summary->scripts.items[j];
+                put_script(&(struct subject){out, engine, label, script->role, script->script},
+                           script);
+            }
         }
-        put_event_loop(out, engine);
+        put_event_loop(out, result, engine);
     }
 }

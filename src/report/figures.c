@@ -56,6 +56,13 @@ enum {
     OUTCOME_ROWS = sizeof(outcome_rows) / sizeof(outcome_rows[0]),
 };
 
+/* An engine in the case that is printed. */
+static const struct result_summary *summary_of(const struct result *result, size_t of,
+                                               size_t engine)
+{
+    return &result->engines.items[engine].summaries.items[of];
+}
+
 static const struct result_figure *summary_figure(const struct result_summary *summary,
                                                   const struct figure_row *row)
 {
@@ -88,52 +95,59 @@ static void print_unit(char out[UNITS_TEXT_SIZE], double value, enum unit unit)
 }
 
 /* Anything ran at all: a failed engine's outcomes are not 0 but unknown. */
-static bool has_runs(const struct result_engine *engine)
+static bool has_runs(const struct result_summary *summary)
 {
-    return engine->summary.attempted > 0 || engine->summary.rounds_ok > 0;
+    return summary->attempted > 0 || summary->rounds_ok > 0;
 }
 
-static void print_outcome(char out[UNITS_TEXT_SIZE], const struct result_engine *engine,
+static void print_outcome(char out[UNITS_TEXT_SIZE], const struct result_summary *summary,
                           const struct outcome_row *row)
 {
-    if (has_runs(engine)) {
-        units_print_count(out, (double)summary_outcome(&engine->summary, row));
+    if (has_runs(summary)) {
+        units_print_count(out, (double)summary_outcome(summary, row));
     } else {
         snprintf(out, UNITS_TEXT_SIZE, "–");
     }
 }
 
 /* A row is shown for all engines or for none, so that blocks of engines can be set side by side. */
-static bool outcome_shown(const struct result *result, const struct outcome_row *row)
+static bool outcome_shown(const struct result *result, size_t of, const struct outcome_row *row)
 {
     if (!row->only_if_any) {
         return true;
     }
     for (size_t i = 0; i < result->engines.count; i++) {
-        if (summary_outcome(&result->engines.items[i].summary, row) > 0) {
+        if (summary_outcome(summary_of(result, of, i), row) > 0) {
             return true;
         }
     }
     return false;
 }
 
-/* "3 of 3", and whether any engine has fewer than were asked for. */
-static void print_rounds(char out[UNITS_TEXT_SIZE], const struct result_engine *engine)
+/* "3 of 3". */
+static void print_rounds(char out[UNITS_TEXT_SIZE], const struct result *result, size_t of,
+                         size_t engine)
 {
-    if (engine->status != NULL && strcmp(engine->status, "failed") == 0) {
+    const struct result_summary *summary = summary_of(result, of, engine);
+    const struct result_engine *measured = &result->engines.items[engine];
+    size_t runs = 0;
+    for (size_t i = 0; i < measured->runs.count; i++) {
+        runs += measured->runs.items[i].case_index == of;
+    }
+    if (summary->status != NULL && strcmp(summary->status, "failed") == 0) {
         snprintf(out, UNITS_TEXT_SIZE, "failed");
     } else {
-        snprintf(out, UNITS_TEXT_SIZE, "%" PRIu64 " of %zu", engine->summary.rounds_ok,
-                 engine->runs.count);
+        snprintf(out, UNITS_TEXT_SIZE, "%" PRIu64 " of %zu", summary->rounds_ok, runs);
     }
 }
 
-static bool rounds_shown(const struct result *result)
+/* Whether any engine has fewer rounds than were asked for, or is not to be taken as it is. */
+static bool rounds_shown(const struct result *result, size_t of)
 {
     for (size_t i = 0; i < result->engines.count; i++) {
-        const struct result_engine *engine = &result->engines.items[i];
-        if (engine->summary.rounds_ok != result->plan.rounds || engine->status == NULL ||
-            strcmp(engine->status, "ok") != 0) {
+        const struct result_summary *summary = summary_of(result, of, i);
+        if (summary->rounds_ok != result->plan.rounds || summary->status == NULL ||
+            strcmp(summary->status, "ok") != 0) {
             return true;
         }
     }
@@ -141,11 +155,14 @@ static bool rounds_shown(const struct result *result)
 }
 
 /* What the checks after the runs found: "ok", "differs", or "–" where nothing was checked. */
-static const char *data_text(const struct result_engine *engine)
+static const char *data_text(const struct result_engine *engine, size_t of)
 {
     const char *text = "–";
     for (size_t i = 0; i < engine->runs.count; i++) {
         const struct result_check *check = &engine->runs.items[i].check;
+        if (engine->runs.items[i].case_index != of) {
+            continue;
+        }
         if (check->problem != NULL) {
             return "differs";
         }
@@ -154,20 +171,21 @@ static const char *data_text(const struct result_engine *engine)
     return text;
 }
 
-static enum tone data_tone(const struct result_engine *engine)
+static enum tone data_tone(const struct result_engine *engine, size_t of)
 {
-    return strcmp(data_text(engine), "differs") == 0 ? TONE_FAILED : TONE_PLAIN;
+    return strcmp(data_text(engine, of), "differs") == 0 ? TONE_FAILED : TONE_PLAIN;
 }
 
-static enum tone outcome_tone(const struct result_engine *engine, const struct outcome_row *row)
+static enum tone outcome_tone(const struct result_summary *summary, const struct outcome_row *row)
 {
     bool is_failed = row->offset == SUMMARY(failed);
-    return is_failed && summary_outcome(&engine->summary, row) > 0 ? TONE_FAILED : TONE_PLAIN;
+    return is_failed && summary_outcome(summary, row) > 0 ? TONE_FAILED : TONE_PLAIN;
 }
 
 /* The engines [first, first + count) as columns, each with its spread beside it if there is one. */
 struct columns {
     const struct result *result;
+    size_t of; /* the case */
     size_t first, count;
     bool spread;
 };
@@ -200,7 +218,7 @@ static void add_rounds(struct grid *grid, const struct columns *columns)
     char text[UNITS_TEXT_SIZE];
     grid_add(grid, TONE_PLAIN, "rounds");
     for (size_t i = 0; i < columns->count; i++) {
-        print_rounds(text, &columns->result->engines.items[columns->first + i]);
+        print_rounds(text, columns->result, columns->of, columns->first + i);
         add_cells(grid, columns, strcmp(text, "failed") == 0 ? TONE_FAILED : TONE_PLAIN, text, "");
     }
 }
@@ -212,8 +230,8 @@ static void add_figure(struct grid *grid, const struct columns *columns,
     char spread[UNITS_TEXT_SIZE] = "";
     grid_add(grid, TONE_PLAIN, row->label);
     for (size_t i = 0; i < columns->count; i++) {
-        const struct result_engine *engine = &columns->result->engines.items[columns->first + i];
-        const struct result_figure *figure = summary_figure(&engine->summary, row);
+        const struct result_figure *figure =
+            summary_figure(summary_of(columns->result, columns->of, columns->first + i), row);
         print_unit(text, figure->median, row->unit);
         if (row->spread) {
             report_spread(spread, figure);
@@ -228,9 +246,10 @@ static void add_outcome(struct grid *grid, const struct columns *columns,
     char text[UNITS_TEXT_SIZE];
     grid_add(grid, TONE_PLAIN, row->label);
     for (size_t i = 0; i < columns->count; i++) {
-        const struct result_engine *engine = &columns->result->engines.items[columns->first + i];
-        print_outcome(text, engine, row);
-        add_cells(grid, columns, outcome_tone(engine, row), text, "");
+        const struct result_summary *summary =
+            summary_of(columns->result, columns->of, columns->first + i);
+        print_outcome(text, summary, row);
+        add_cells(grid, columns, outcome_tone(summary, row), text, "");
     }
 }
 
@@ -239,7 +258,8 @@ static void add_data(struct grid *grid, const struct columns *columns)
     grid_add(grid, TONE_PLAIN, "data after the runs");
     for (size_t i = 0; i < columns->count; i++) {
         const struct result_engine *engine = &columns->result->engines.items[columns->first + i];
-        add_cells(grid, columns, data_tone(engine), data_text(engine), "");
+        add_cells(grid, columns, data_tone(engine, columns->of), data_text(engine, columns->of),
+                  "");
     }
 }
 
@@ -247,14 +267,14 @@ static void fill_grid(struct grid *grid, const struct columns *columns)
 {
     grid_init(grid, 1 + columns->count * (columns->spread ? 2 : 1));
     add_heading(grid, columns);
-    if (rounds_shown(columns->result)) {
+    if (rounds_shown(columns->result, columns->of)) {
         add_rounds(grid, columns);
     }
     for (size_t row = 0; row < FIGURE_ROWS; row++) {
         add_figure(grid, columns, &figure_rows[row]);
     }
     for (size_t row = 0; row < OUTCOME_ROWS; row++) {
-        if (outcome_shown(columns->result, &outcome_rows[row])) {
+        if (outcome_shown(columns->result, columns->of, &outcome_rows[row])) {
             add_outcome(grid, columns, &outcome_rows[row]);
         }
     }
@@ -262,20 +282,21 @@ static void fill_grid(struct grid *grid, const struct columns *columns)
 }
 
 /* For a window in which not even one engine's column fits. */
-static void print_block(const struct page *page, const struct result *result, size_t index,
-                        bool spread)
+static void print_block(const struct page *page, const struct result *result, size_t of,
+                        size_t index, bool spread)
 {
     const struct result_engine *engine = &result->engines.items[index];
+    const struct result_summary *summary = summary_of(result, of, index);
     char text[UNITS_TEXT_SIZE];
 
     page_blank(page);
     page_text(page, TONE_BOLD, "", "%s", engine->name == NULL ? "–" : engine->name);
-    if (rounds_shown(result)) {
-        print_rounds(text, engine);
+    if (rounds_shown(result, of)) {
+        print_rounds(text, result, of, index);
         page_pair(page, "rounds", text, TONE_PLAIN);
     }
     for (size_t row = 0; row < FIGURE_ROWS; row++) {
-        const struct result_figure *figure = summary_figure(&engine->summary, &figure_rows[row]);
+        const struct result_figure *figure = summary_figure(summary, &figure_rows[row]);
         print_unit(text, figure->median, figure_rows[row].unit);
         page_pair(page, figure_rows[row].label, text, TONE_PLAIN);
         if (spread && figure_rows[row].spread) {
@@ -284,24 +305,24 @@ static void print_block(const struct page *page, const struct result *result, si
         }
     }
     for (size_t row = 0; row < OUTCOME_ROWS; row++) {
-        if (outcome_shown(result, &outcome_rows[row])) {
-            print_outcome(text, engine, &outcome_rows[row]);
+        if (outcome_shown(result, of, &outcome_rows[row])) {
+            print_outcome(text, summary, &outcome_rows[row]);
             page_pair(page, outcome_rows[row].label, text,
-                      outcome_tone(engine, &outcome_rows[row]));
+                      outcome_tone(summary, &outcome_rows[row]));
         }
     }
-    page_pair(page, "data after the runs", data_text(engine), data_tone(engine));
+    page_pair(page, "data after the runs", data_text(engine, of), data_tone(engine, of));
 }
 
 /* As many engines side by side as the window holds; returns how many were printed. */
-static size_t print_chunk(const struct page *page, const struct result *result, size_t first,
-                          bool spread)
+static size_t print_chunk(const struct page *page, const struct result *result, size_t of,
+                          size_t first, bool spread)
 {
     size_t most = (GRID_COLUMNS_MAX - 1) / (spread ? 2 : 1);
     size_t left = result->engines.count - first;
     for (size_t count = left < most ? left : most; count > 0; count--) {
         struct grid grid;
-        fill_grid(&grid, &(struct columns){result, first, count, spread});
+        fill_grid(&grid, &(struct columns){result, of, first, count, spread});
         bool fits = grid_fits(&grid, page->width, LABEL_MIN);
         if (fits) {
             if (first > 0) {
@@ -314,13 +335,13 @@ static size_t print_chunk(const struct page *page, const struct result *result, 
             return count;
         }
     }
-    print_block(page, result, first, spread);
+    print_block(page, result, of, first, spread);
     return 1;
 }
 
-void figures_print(const struct page *page, const struct result *result)
+void figures_print(const struct page *page, const struct result *result, size_t of)
 {
-    size_t rounds = report_rounds(result);
+    size_t rounds = report_rounds(result, of);
     bool spread = rounds > 1;
 
     page_blank(page);
@@ -333,6 +354,6 @@ void figures_print(const struct page *page, const struct result *result)
         page_text(page, TONE_BOLD, "", "No run ended well: nothing was measured");
     }
     for (size_t first = 0; first < result->engines.count;) {
-        first += print_chunk(page, result, first, spread);
+        first += print_chunk(page, result, of, first, spread);
     }
 }

@@ -21,24 +21,44 @@ static double figure(uint64_t value)
 /* Texts of numbers; each call site owns its array. */
 typedef char units_text[UNITS_TEXT_SIZE];
 
+static bool same(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* What all cases have in common, as far as it is not the command itself. */
+static void append_suite(struct buffer *text, const struct result *result)
+{
+    const struct result_case *first = &result->cases.items[0];
+    bool suite = true;
+    bool scale = true;
+    for (size_t i = 1; i < result->cases.count; i++) {
+        const struct result_case *other = &result->cases.items[i];
+        suite = suite && same(first->suite, other->suite) &&
+                same(first->suite_folder, other->suite_folder);
+        scale = scale && suite && same(first->scale, other->scale);
+    }
+    if (suite && first->suite != NULL && !same(first->suite, result->command)) {
+        buffer_printf(text, ", suite %s", first->suite);
+    }
+    if (suite && first->suite_folder != NULL) {
+        buffer_printf(text, " from %s", first->suite_folder);
+    }
+    if (scale && first->scale != NULL) {
+        buffer_printf(text, ", scale %s", first->scale);
+    }
+    if (result->cases.count == 1 && first->scenario != NULL) {
+        buffer_printf(text, ", scenario %s", first->scenario);
+    }
+}
+
 static void head_title(const struct page *page, const struct result *result)
 {
-    const struct result_plan *plan = &result->plan;
     struct buffer text;
     buffer_init(&text);
     buffer_printf(&text, "pitot %s", known(result->command));
-    if (plan->suite != NULL &&
-        (result->command == NULL || strcmp(plan->suite, result->command) != 0)) {
-        buffer_printf(&text, ", suite %s", plan->suite);
-    }
-    if (plan->suite_folder != NULL) {
-        buffer_printf(&text, " from %s", plan->suite_folder);
-    }
-    if (plan->scale != NULL) {
-        buffer_printf(&text, ", scale %s", plan->scale);
-    }
-    if (plan->scenario != NULL) {
-        buffer_printf(&text, ", scenario %s", plan->scenario);
+    if (result->cases.count > 0) {
+        append_suite(&text, result);
     }
     buffer_printf(&text, " (pitot %s, %s)", known(result->pitot_version), known(result->started));
     page_text(page, TONE_BOLD, "", "%s", text.data);
@@ -53,18 +73,19 @@ static void head_title(const struct page *page, const struct result *result)
     }
 }
 
-/* Connections of the first run that had any; what was asked for otherwise. */
-static uint64_t connection_count(const struct result *result)
+/* Connections of the first run of a case that had any; what was asked for otherwise. */
+static uint64_t connection_count(const struct result *result, size_t of)
 {
     for (size_t i = 0; i < result->engines.count; i++) {
         const struct result_engine *engine = &result->engines.items[i];
         for (size_t j = 0; j < engine->runs.count; j++) {
-            if (engine->runs.items[j].connections.count > 0) {
+            if (engine->runs.items[j].case_index == of &&
+                engine->runs.items[j].connections.count > 0) {
                 return engine->runs.items[j].connections.count;
             }
         }
     }
-    return result->plan.threads;
+    return result->cases.items[of].threads;
 }
 
 static void append_pairs(struct buffer *text, const result_pairs *pairs)
@@ -75,35 +96,63 @@ static void append_pairs(struct buffer *text, const result_pairs *pairs)
     }
 }
 
+static void append_variables(struct buffer *text, const struct result_case *of)
+{
+    if (of->variables.count > 0) {
+        buffer_puts(text, "; ");
+        append_pairs(text, &of->variables);
+    }
+}
+
+/* "4 connections, 3 rounds of 5.00 s, warm-up 3.00 s" */
+static void append_length(struct buffer *text, const struct result *result, size_t of)
+{
+    const struct result_case *item = &result->cases.items[of];
+    uint64_t connections = connection_count(result, of);
+    uint64_t rounds = result->plan.rounds;
+    units_text number;
+    buffer_printf(text, "%" PRIu64 " connection%s, %" PRIu64 " round%s of ", connections,
+                  connections == 1 ? "" : "s", rounds, rounds == 1 ? "" : "s");
+    if (item->duration_ns != RESULT_ABSENT) {
+        units_print_ns(number, (double)item->duration_ns);
+        buffer_puts(text, number);
+    } else {
+        units_print_count(number, figure(item->operations));
+        buffer_printf(text, "%s executions a connection", number);
+    }
+    if (item->warmup_ns != RESULT_ABSENT) {
+        units_print_ns(number, (double)item->warmup_ns);
+        buffer_printf(text, ", warm-up %s", number);
+    } else {
+        units_print_count(number, figure(item->warmup_operations));
+        buffer_printf(text, ", warm-up %s operations", number);
+    }
+}
+
+void case_append_load(struct buffer *text, const struct result *result, size_t of)
+{
+    append_length(text, result, of);
+    append_variables(text, &result->cases.items[of]);
+}
+
+/* Of several cases each says its own load. */
 static void head_load(const struct page *page, const struct result *result)
 {
     const struct result_plan *plan = &result->plan;
-    uint64_t connections = connection_count(result);
     struct buffer text;
     units_text number;
 
     buffer_init(&text);
-    buffer_printf(&text, "%" PRIu64 " connection%s, %" PRIu64 " round%s of ", connections,
-                  connections == 1 ? "" : "s", plan->rounds, plan->rounds == 1 ? "" : "s");
-    if (plan->duration_ns != RESULT_ABSENT) {
-        units_print_ns(number, (double)plan->duration_ns);
-        buffer_puts(&text, number);
+    if (result->cases.count == 1) {
+        append_length(&text, result, 0);
     } else {
-        units_print_count(number, figure(plan->operations));
-        buffer_printf(&text, "%s executions a connection", number);
-    }
-    if (plan->warmup_ns != RESULT_ABSENT) {
-        units_print_ns(number, (double)plan->warmup_ns);
-        buffer_printf(&text, ", warm-up %s", number);
-    } else {
-        units_print_count(number, figure(plan->warmup_operations));
-        buffer_printf(&text, ", warm-up %s operations", number);
+        buffer_printf(&text, "%zu cases, %" PRIu64 " round%s", result->cases.count, plan->rounds,
+                      plan->rounds == 1 ? "" : "s");
     }
     units_print_ns(number, (double)plan->busy_timeout_ms * 1e6);
     buffer_printf(&text, ", busy timeout %s, seed %" PRIu64, number, plan->seed);
-    if (plan->variables.count > 0) {
-        buffer_puts(&text, "; ");
-        append_pairs(&text, &plan->variables);
+    if (result->cases.count == 1) {
+        append_variables(&text, &result->cases.items[0]);
     }
     page_text(page, TONE_PLAIN, "Load      ", "%s", text.data);
     buffer_clear(&text);
@@ -151,41 +200,39 @@ static void head_host(const struct page *page, const struct result_host *host)
     buffer_release(&text);
 }
 
+static void append_template(struct buffer *text, const struct result_template *template)
+{
+    units_text number;
+    units_print_bytes(number, figure(template->bytes));
+    buffer_printf(text, "; template %s", number);
+    if (template->engine != NULL) {
+        buffer_printf(text, " by %s %s", template->engine, known(template->engine_version));
+    }
+    if (template->reused) {
+        buffer_puts(text, ", reused");
+    } else if (isfinite(template->build_seconds)) {
+        units_print_ns(number, template->build_seconds * 1e9);
+        buffer_printf(text, ", built in %s", number);
+    }
+}
+
 static void head_data(const struct page *page, const struct result *result)
 {
-    const struct result_template *template = &result->template;
     struct buffer text;
-    units_text number;
-
     buffer_init(&text);
     buffer_printf(&text, "%s on %s", known(result->host.data_folder),
                   known(result->host.file_system));
     if (result->host.device != NULL) {
         buffer_printf(&text, " (%s)", result->host.device);
     }
-    if (template->path != NULL || template->bytes != RESULT_ABSENT) {
-        units_print_bytes(number, figure(template->bytes));
-        buffer_printf(&text, "; template %s", number);
-        if (template->engine != NULL) {
-            buffer_printf(&text, " by %s %s", template->engine, known(template->engine_version));
-        }
-        if (template->reused) {
-            buffer_puts(&text, ", reused");
-        } else if (isfinite(template->build_seconds)) {
-            units_print_ns(number, template->build_seconds * 1e9);
-            buffer_printf(&text, ", built in %s", number);
-        }
+    for (size_t i = 0; i < result->templates.count; i++) {
+        append_template(&text, &result->templates.items[i]);
     }
     page_text(page, TONE_PLAIN, "Data      ", "%s", text.data);
     buffer_release(&text);
 }
 
 /* Settings that an engine read back otherwise than asked. */
-
-static bool same(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
 
 static bool same_setting(const struct result_setting *a, const struct result_setting *b)
 {
@@ -399,6 +446,43 @@ static void head_options(const struct page *page, const struct result *result)
     }
 }
 
+/* Databases whose answers came to `status`. */
+static size_t answers_count(const struct result_verify *verify, const char *status)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < verify->databases.count; i++) {
+        count += same(verify->databases.items[i].status, status) ? 1 : 0;
+    }
+    return count;
+}
+
+/* Of one database all that was found; of several how many are well, and what is wrong with the
+ * others. */
+static void append_answers(struct buffer *text, const struct result_verify *verify)
+{
+    size_t count = verify->databases.count;
+    size_t alone = answers_count(verify, "alone");
+    size_t equal = answers_count(verify, "equal");
+    if (count == 1) {
+        verify_append_verdict(text, &verify->databases.items[0]);
+        return;
+    }
+    if (alone == count) {
+        buffer_printf(text, "nothing to compare with, %zu databases", count);
+    } else if (equal > 0) {
+        buffer_printf(text, "equal on %zu of %zu databases", equal, count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct result_verify_database *database = &verify->databases.items[i];
+        if (same(database->status, "differs") || same(database->status, "failed")) {
+            buffer_printf(text, "%s%s: ", text->length > 0 ? "; " : "",
+                          database->scenarios.count > 0 ? known(database->scenarios.items[0])
+                                                        : known(database->suite));
+            verify_append_verdict(text, database);
+        }
+    }
+}
+
 /* Whether the engines give the same answers, checked before the first round. */
 static void head_answers(const struct page *page, const struct result *result)
 {
@@ -406,12 +490,12 @@ static void head_answers(const struct page *page, const struct result *result)
     for (size_t i = 0; i < result->engines.count; i++) {
         const struct result_verify *verify = &result->engines.items[i].verify;
         /* The reference is named by those that are compared with it. */
-        if (verify->databases.count == 0 || same(verify->databases.items[0].status, "reference")) {
+        if (answers_count(verify, "reference") == verify->databases.count) {
             continue;
         }
         struct buffer text;
         buffer_init(&text);
-        verify_append_verdict(&text, &verify->databases.items[0]);
+        append_answers(&text, verify);
         bool wrong = same(verify->status, "differs") || same(verify->status, "failed");
         page_text(page, wrong ? TONE_WARNING : TONE_PLAIN, first ? "Answers   " : LEAD_NONE,
                   "%s: %s", known(result->engines.items[i].name), text.data);
@@ -422,17 +506,15 @@ static void head_answers(const struct page *page, const struct result *result)
 
 void head_print_verify(const struct page *page, const struct result *result)
 {
-    const struct result_plan *plan = &result->plan;
-    struct buffer text;
-    units_text number;
     head_title(page, result);
-    buffer_init(&text);
-    units_print_count(number, figure(plan->operations));
-    buffer_printf(&text,
+    if (result->cases.count > 0) { /* of all databases the same was asked */
+        const struct result_case *of = &result->cases.items[0];
+        units_text number;
+        units_print_count(number, figure(of->operations));
+        page_text(page, TONE_PLAIN, "Checked   ",
                   "%" PRIu64 " connection%s; answers of %s operations a script, seed %" PRIu64,
-                  plan->threads, plan->threads == 1 ? "" : "s", number, plan->seed);
-    page_text(page, TONE_PLAIN, "Checked   ", "%s", text.data);
-    buffer_release(&text);
+                  of->threads, of->threads == 1 ? "" : "s", number, result->plan.seed);
+    }
     head_host(page, &result->host);
     head_data(page, result);
 }

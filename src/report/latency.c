@@ -75,12 +75,12 @@ static bool same_script(const struct result_script_summary *a,
     return strcmp(a->role, b->role) == 0 && strcmp(a->script, b->script) == 0;
 }
 
-static const struct result_script_summary *engine_script(const struct result_engine *engine,
-                                                         const struct result_script_summary *like)
+static const struct result_script_summary *find_script(const struct result_summary *summary,
+                                                       const struct result_script_summary *like)
 {
-    for (size_t i = 0; i < engine->summary.scripts.count; i++) {
-        if (same_script(&engine->summary.scripts.items[i], like)) {
-            return &engine->summary.scripts.items[i];
+    for (size_t i = 0; i < summary->scripts.count; i++) {
+        if (same_script(&summary->scripts.items[i], like)) {
+            return &summary->scripts.items[i];
         }
     }
     return NULL;
@@ -89,10 +89,10 @@ static const struct result_script_summary *engine_script(const struct result_eng
 /* The scripts of all engines, in the order in which they first occur. */
 typedef RESULT_LIST(const struct result_script_summary *) script_list;
 
-static bool list_scripts(const struct result *result, script_list *list)
+static bool list_scripts(const struct result *result, size_t of, script_list *list)
 {
     for (size_t i = 0; i < result->engines.count; i++) {
-        const struct result_summary *summary = &result->engines.items[i].summary;
+        const struct result_summary *summary = &result->engines.items[i].summaries.items[of];
         for (size_t j = 0; j < summary->scripts.count; j++) {
             bool known = false;
             for (size_t k = 0; k < list->count && !known; k++) {
@@ -132,8 +132,8 @@ static void script_label(struct buffer *out, const struct result_script_summary 
 
 /* One engine: a line a script. Several: the script's name, and a line an engine below it, so that
  * what is compared stands in one column. Returns whether anything thin is shown. */
-static bool fill_grid(struct grid *grid, const struct result *result, const script_list *list,
-                      size_t values)
+static bool fill_grid(struct grid *grid, const struct result *result, size_t of,
+                      const script_list *list, size_t values)
 {
     bool roles = several_roles(list);
     bool several = result->engines.count > 1;
@@ -152,7 +152,7 @@ static bool fill_grid(struct grid *grid, const struct result *result, const scri
         }
         for (size_t j = 0; j < result->engines.count; j++) {
             const struct result_script_summary *script =
-                engine_script(&result->engines.items[j], list->items[i]);
+                find_script(&result->engines.items[j].summaries.items[of], list->items[i]);
             struct line line;
             if (several) {
                 buffer_clear(&label);
@@ -196,7 +196,7 @@ static void print_flow(const struct page *page, const struct line *line, size_t 
     page_blank(page);
 }
 
-static void print_blocks(const struct page *page, const struct result *result,
+static void print_blocks(const struct page *page, const struct result *result, size_t of,
                          const script_list *list, size_t values)
 {
     bool roles = several_roles(list);
@@ -207,7 +207,7 @@ static void print_blocks(const struct page *page, const struct result *result,
         buffer_release(&label);
         for (size_t j = 0; j < result->engines.count; j++) {
             const struct result_script_summary *script =
-                engine_script(&result->engines.items[j], list->items[i]);
+                find_script(&result->engines.items[j].summaries.items[of], list->items[i]);
             if (result->engines.count > 1) {
                 struct buffer name;
                 buffer_init(&name);
@@ -227,12 +227,15 @@ static void print_blocks(const struct page *page, const struct result *result,
 }
 
 /* True when any engine was under load from more than one connection, or that is not known. */
-static bool contended(const struct result *result)
+static bool contended(const struct result *result, size_t of)
 {
     bool any = false;
     for (size_t i = 0; i < result->engines.count; i++) {
         const struct result_engine *engine = &result->engines.items[i];
         for (size_t j = 0; j < engine->runs.count; j++) {
+            if (engine->runs.items[j].case_index != of) {
+                continue;
+            }
             if (engine->runs.items[j].connections.count > 1) {
                 return true;
             }
@@ -243,13 +246,13 @@ static bool contended(const struct result *result)
 }
 
 /* Whatever waited for a core did so in the middle of an execution, most of the time. */
-static void print_run_queue(const struct page *page, const struct result *result)
+static void print_run_queue(const struct page *page, const struct result *result, size_t of)
 {
     struct buffer text;
     size_t known = 0;
     buffer_init(&text);
     for (size_t i = 0; i < result->engines.count; i++) {
-        double share = result->engines.items[i].summary.run_queue_share.median;
+        double share = result->engines.items[i].summaries.items[of].run_queue_share.median;
         char number[UNITS_TEXT_SIZE];
         if (!isfinite(share)) {
             continue;
@@ -272,43 +275,44 @@ static void print_run_queue(const struct page *page, const struct result *result
 
 /* The spread takes part where rounds give one and the window is wide enough. */
 static bool fill_widest(struct grid *grid, const struct page *page, const struct result *result,
-                        const script_list *list)
+                        size_t of, const script_list *list)
 {
     bool thin;
-    if (report_rounds(result) > 1) {
-        thin = fill_grid(grid, result, list, VALUES);
+    if (report_rounds(result, of) > 1) {
+        thin = fill_grid(grid, result, of, list, VALUES);
         if (grid_fits(grid, page->width, LABEL_MIN)) {
             return thin;
         }
         grid_release(grid);
     }
-    return fill_grid(grid, result, list, VALUES_OF_ONE);
+    return fill_grid(grid, result, of, list, VALUES_OF_ONE);
 }
 
-void latency_print(const struct page *page, const struct result *result)
+void latency_print(const struct page *page, const struct result *result, size_t of)
 {
     script_list list = {0};
     struct grid grid;
 
-    if (!list_scripts(result, &list)) {
+    if (!list_scripts(result, of, &list)) {
         page->out->failed = true;
     } else if (list.count > 0) {
         page_blank(page);
         page_text(page, TONE_BOLD, "",
                   "Latency of one execution, share of the connections' time, rows an operation");
-        print_run_queue(page, result);
-        bool thin = fill_widest(&grid, page, result, &list);
+        print_run_queue(page, result, of);
+        bool thin = fill_widest(&grid, page, result, of, &list);
         if (grid_fits(&grid, page->width, LABEL_MIN)) {
             grid_print(&grid, page);
         } else {
-            print_blocks(page, result, &list, report_rounds(result) > 1 ? VALUES : VALUES_OF_ONE);
+            print_blocks(page, result, of, &list,
+                         report_rounds(result, of) > 1 ? VALUES : VALUES_OF_ONE);
         }
         grid_release(&grid);
         if (thin) {
             page_text(page, TONE_PLAIN, "~ ",
                       "fewer than 10 samples above this percentile in a round: not reliable");
         }
-        if (result->engines.count > 1 && contended(result)) {
+        if (result->engines.count > 1 && contended(result, of)) {
             page_text(
                 page, TONE_PLAIN, "",
                 "Closed loop: the engines ran at different throughput, so their tails are not "

@@ -21,11 +21,14 @@ void verify_print(const struct page *page, const struct result *result);
 /* "equal to sqlite's, 7 scripts × 1,000 operations and all tables (2)" */
 void verify_append_verdict(struct buffer *text, const struct result_verify_database *database);
 
-/* Throughput and what it cost, an engine a column. */
-void figures_print(const struct page *page, const struct result *result);
+/* What is measured in the case `of`, and for how long: "1 connection, 3 rounds of 5 s, …". */
+void case_append_load(struct buffer *text, const struct result *result, size_t of);
 
-/* Latency of each script, engines one below the other. */
-void latency_print(const struct page *page, const struct result *result);
+/* Throughput and what it cost in the case `of`, an engine a column. */
+void figures_print(const struct page *page, const struct result *result, size_t of);
+
+/* Latency of each script of the case `of`, engines one below the other. */
+void latency_print(const struct page *page, const struct result *result, size_t of);
 
 /* One connection on the main thread of a worker, an engine a line; nothing when it was not asked
  * for. */
@@ -37,8 +40,8 @@ void report_spread(char *out, const struct result_figure *figure);
 /* A share (0 to 1) in per cent; "–" when it is absent. `out` holds UNITS_TEXT_SIZE. */
 void report_share(char *out, double share);
 
-/* Most rounds that any engine's figures are made of. */
-size_t report_rounds(const struct result *result);
+/* Most rounds that any engine's figures of the case `of` are made of. */
+size_t report_rounds(const struct result *result, size_t of);
 
 /* ", package 13.2.0, node 24.1.0, option integers=bigint": what lies between an engine and its
  * worker, and the options it was given; nothing for one that is called from C without any. */

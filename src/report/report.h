@@ -13,8 +13,8 @@ struct report_style {
 /* Appends the whole report. */
 void report_table(const struct result *result, const struct report_style *style,
                   struct buffer *out);
-/* RFC 4180, CR LF, header row, one row an engine, script and metric:
- * engine,version,role,script,metric,unit,median,min,max */
+/* RFC 4180, CR LF, header row, one row an engine, case, script and metric:
+ * engine,version,case,role,script,metric,unit,median,min,max */
 void report_csv(const struct result *result, struct buffer *out);
 
 #endif

@@ -9,23 +9,24 @@
 
 enum { WIDTH_DEFAULT = 100, WIDTH_MIN = 20 };
 
-/* Rounds whose status is `status`. */
-static size_t rounds_of(const struct result_engine *engine, const char *status)
+/* Rounds of a case whose status is `status`. */
+static size_t rounds_of(const struct result_engine *engine, size_t of, const char *status)
 {
     size_t count = 0;
     for (size_t i = 0; i < engine->runs.count; i++) {
         const char *found = engine->runs.items[i].status;
-        count += found != NULL && strcmp(found, status) == 0;
+        count +=
+            engine->runs.items[i].case_index == of && found != NULL && strcmp(found, status) == 0;
     }
     return count;
 }
 
-size_t report_rounds(const struct result *result)
+size_t report_rounds(const struct result *result, size_t of)
 {
     size_t most = 0;
     for (size_t i = 0; i < result->engines.count; i++) {
-        size_t ok = rounds_of(&result->engines.items[i], "ok");
-        size_t used = ok > 0 ? ok : rounds_of(&result->engines.items[i], "partial");
+        size_t ok = rounds_of(&result->engines.items[i], of, "ok");
+        size_t used = ok > 0 ? ok : rounds_of(&result->engines.items[i], of, "partial");
         most = used > most ? used : most;
     }
     return most;
@@ -94,6 +95,32 @@ void report_engine_label(struct buffer *out, const struct result *result, size_t
     buffer_release(&mine);
 }
 
+/* Summaries are there for every engine, or for none when nothing was to be timed. */
+static bool has_figures(const struct result *result)
+{
+    for (size_t i = 0; i < result->engines.count; i++) {
+        if (result->engines.items[i].summaries.count != result->cases.count) {
+            return false;
+        }
+    }
+    return result->engines.count > 0;
+}
+
+static void print_case(const struct page *page, const struct result *result, size_t of)
+{
+    if (result->cases.count > 1) {
+        struct buffer load;
+        buffer_init(&load);
+        case_append_load(&load, result, of);
+        page_blank(page);
+        page_text(page, TONE_BOLD, "", "%s", result->cases.items[of].label);
+        page_text(page, TONE_PLAIN, "", "%s", load.data);
+        buffer_release(&load);
+    }
+    figures_print(page, result, of);
+    latency_print(page, result, of);
+}
+
 static void print_table(const struct result *result, const struct report_style *style,
                         struct buffer *out)
 {
@@ -111,9 +138,10 @@ static void print_table(const struct result *result, const struct report_style *
     }
     head_print(&page, result);
     size_t warnings = warnings_print(&page, result);
+    for (size_t of = 0; of < result->cases.count && has_figures(result); of++) {
+        print_case(&page, result, of);
+    }
     if (result->engines.count > 0) {
-        figures_print(&page, result);
-        latency_print(&page, result);
         event_loop_print(&page, result);
     }
     if (warnings > 0) {

@@ -34,10 +34,41 @@ static void print_log(const struct page *page, const result_strings *log)
     }
 }
 
+/* "select-point, " where there are several cases. */
+static const char *case_lead(const struct result *result, size_t of, struct buffer *text)
+{
+    buffer_clear(text);
+    if (result->cases.count > 1) {
+        buffer_printf(text, "%s, ", result->cases.items[of].label);
+    }
+    return text->data;
+}
+
+/* Why an engine failed in a case before any run of it. */
+static void print_cases(const struct page *page, const struct result *result,
+                        const struct result_engine *engine)
+{
+    for (size_t of = 0; of < engine->summaries.count && result->cases.count > 1; of++) {
+        const struct result_summary *summary = &engine->summaries.items[of];
+        bool ran = false;
+        for (size_t i = 0; i < engine->runs.count; i++) {
+            ran = ran || engine->runs.items[i].case_index == of;
+        }
+        if (!ran && summary->error != NULL) {
+            page_text(page, TONE_FAILED, "  ", "%s failed: %s", result->cases.items[of].label,
+                      summary->error);
+        }
+    }
+}
+
 /* Every failed or partial run of an engine; rounds that failed alike are told once. */
-static void print_runs(const struct page *page, const struct result_engine *engine)
+static void print_runs(const struct page *page, const struct result *result,
+                       const struct result_engine *engine)
 {
     const char *before = engine->error;
+    struct buffer lead;
+    buffer_init(&lead);
+    print_cases(page, result, engine);
     for (size_t i = 0; i < engine->runs.count; i++) {
         const struct result_run *run = &engine->runs.items[i];
         const char *error = run->error == NULL ? run->status : run->error;
@@ -45,11 +76,13 @@ static void print_runs(const struct page *page, const struct result_engine *engi
             continue;
         }
         if (error != NULL && (before == NULL || strcmp(error, before) != 0)) {
-            page_text(page, TONE_FAILED, "  ", "round %" PRIu64 " %s: %s", run->round,
+            page_text(page, TONE_FAILED, "  ", "%sround %" PRIu64 " %s: %s",
+                      case_lead(result, (size_t)run->case_index, &lead), run->round,
                       run->status == NULL ? "failed" : run->status, error);
             before = error;
         }
     }
+    buffer_release(&lead);
     for (size_t i = engine->runs.count; i > 0; i--) {
         if (engine->runs.items[i - 1].log.count > 0) {
             print_log(page, &engine->runs.items[i - 1].log);
@@ -94,7 +127,7 @@ static void print_failures(const struct page *page, const struct result *result)
                 page, TONE_FAILED, "", "%s differs: %s", engine->name == NULL ? "–" : engine->name,
                 engine->error == NULL || is_warning(result, engine->error) ? "see its warnings"
                                                                            : engine->error);
-            print_runs(page, engine);
+            print_runs(page, result, engine);
             continue;
         }
         page_text(page, TONE_FAILED, "", "%s %s%s%s", engine->name == NULL ? "–" : engine->name,
@@ -102,7 +135,7 @@ static void print_failures(const struct page *page, const struct result *result)
                   : engine->status == NULL ? "failed"
                                            : engine->status,
                   engine->error == NULL ? "" : ": ", engine->error == NULL ? "" : engine->error);
-        print_runs(page, engine);
+        print_runs(page, result, engine);
     }
 }
 

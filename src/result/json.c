@@ -178,7 +178,7 @@ __attribute__((format(printf, 2, 3))) static size_t place_enter(struct reader *r
     }
     va_list arguments;
     va_start(arguments, format);
-    /* The shapes nest five deep with short names: what is cut here cannot occur. */
+    /* The shapes nest six deep with short names: what is cut here cannot occur. */
     int length =
         vsnprintf(reader->place + reader->place_length, PLACE_SIZE - 1 - before, format, arguments);
     va_end(arguments);
@@ -441,9 +441,10 @@ static int check_version(const json_t *json, struct error *error)
     }
     int status = json_get_u64(json, "pitot_result", "result", &version, error);
     if (status == 0 && version != RESULT_VERSION) {
-        status = error_set(error, ERROR_INVALID,
-                           "result version %" PRIu64 ", this pitot reads version %d", version,
-                           RESULT_VERSION);
+        status = error_set(
+            error, ERROR_INVALID, "result version %" PRIu64 ", this pitot reads version %d%s",
+            version, RESULT_VERSION,
+            version < RESULT_VERSION ? ": only the older pitot that wrote it can read it" : "");
     }
     return status;
 }

@@ -25,6 +25,16 @@ void result_free(struct result *result)
     }
 }
 
+void result_case_init(struct result_case *of)
+{
+    shape_init(&shape_case, of);
+}
+
+void result_template_init(struct result_template *template)
+{
+    shape_init(&shape_template, template);
+}
+
 void result_run_init(struct result_run *run)
 {
     shape_init(&shape_run, run);
@@ -32,11 +42,15 @@ void result_run_init(struct result_run *run)
 
 void result_run_forget(struct result_run *run)
 {
-    struct result_run kept = {.round = run->round, .position = run->position, .log = run->log};
+    struct result_run kept = {.case_index = run->case_index,
+                              .round = run->round,
+                              .position = run->position,
+                              .log = run->log};
     uint64_t dirty = run->dirty_bytes;
     run->log.items = NULL;
     run->log.count = 0;
     shape_release(&shape_run, run);
+    run->case_index = kept.case_index;
     run->round = kept.round;
     run->position = kept.position;
     run->log = kept.log;
@@ -67,9 +81,18 @@ void result_event_loop_forget(struct result_event_loop *event_loop)
     event_loop->log = log;
 }
 
-void result_summary_release(struct result_summary *summary)
+void result_summary_init(struct result_summary *summary)
 {
+    shape_init(&shape_summary, summary);
+}
+
+void result_summary_clear(struct result_summary *summary)
+{
+    struct result_summary kept = {.status = summary->status, .error = summary->error};
+    summary->status = summary->error = NULL;
     shape_release(&shape_summary, summary);
+    summary->status = kept.status;
+    summary->error = kept.error;
 }
 
 /* Room is made at powers of two; count alone says how much there is, so no list needs a third

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RESULT_VERSION 1
+#define RESULT_VERSION 2
 #define RESULT_ABSENT UINT64_MAX
 
 /* A growing array of owned things: items, count. */
@@ -60,20 +60,9 @@ struct result_host {
     char *device;      /* mount source */
 };
 
-/* What was asked for. */
+/* What was asked for in all cases alike. */
 struct result_plan {
-    char *suite;
-    char *suite_folder; /* NULL: built in */
-    char *suite_hash;   /* 16 hex digits */
-    char *scale;
-    char *scenario;
-    result_pairs variables;
-    uint64_t threads;
-    uint64_t duration_ns;       /* RESULT_ABSENT when by operations */
-    uint64_t operations;        /* RESULT_ABSENT when by duration */
-    uint64_t warmup_ns;         /* RESULT_ABSENT when by operations */
-    uint64_t warmup_operations; /* RESULT_ABSENT when by time */
-    int64_t cache_size;         /* as PRAGMA cache_size takes it */
+    int64_t cache_size; /* as PRAGMA cache_size takes it */
     uint64_t busy_timeout_ms;
     uint64_t grace_ns;
     uint64_t latency_limit_ns;
@@ -83,6 +72,27 @@ struct result_plan {
     result_pairs settings; /* applied to every connection, in order */
 };
 
+/* One thing that is measured with every engine: a scenario of a suite on data of a scale, by so
+ * many connections for so long. prod has one case, bench one a workload. */
+struct result_case {
+    char *label; /* unique in a result: "prod", "select-point", "write-contention ×4" */
+    char *suite;
+    char *suite_folder; /* NULL: built in */
+    char *suite_hash;   /* 16 hex digits */
+    char *scale;
+    char *scenario;
+    result_pairs variables;
+    uint64_t threads;           /* what "N" connections of a role means */
+    uint64_t duration_ns;       /* of one round; RESULT_ABSENT when by operations */
+    uint64_t operations;        /* executions a connection; RESULT_ABSENT when by duration */
+    uint64_t warmup_ns;         /* RESULT_ABSENT when by operations */
+    uint64_t warmup_operations; /* RESULT_ABSENT when by time */
+    double rate;                /* operations/s offered to all connections; NAN: closed loop */
+    char *isolation;            /* of the connections: "threads" or "processes" */
+    uint64_t template;          /* index into result.templates; RESULT_ABSENT: nothing is stored */
+};
+
+/* A database of which each run of a case got a copy. */
 struct result_template {
     char *path;
     char *identity; /* the hash in its name */
@@ -175,14 +185,15 @@ struct result_check {
     uint64_t elapsed_ns;
 };
 
-/* One engine in one round. */
+/* One engine in one case in one round. */
 struct result_run {
-    uint64_t round;     /* from 1 */
-    uint64_t position;  /* in the round, from 1 */
-    char *status;       /* "ok", "partial", "failed" */
-    char *error;        /* NULL when ok */
-    result_strings log; /* last lines of the worker's own output when it failed */
-    uint64_t window_ns; /* go to the end of the last operation */
+    uint64_t case_index; /* into result.cases */
+    uint64_t round;      /* from 1 */
+    uint64_t position;   /* in the round of the case, from 1 */
+    char *status;        /* "ok", "partial", "failed" */
+    char *error;         /* NULL when ok */
+    result_strings log;  /* last lines of the worker's own output when it failed */
+    uint64_t window_ns;  /* go to the end of the last operation */
     uint64_t cpu_user_ns, cpu_system_ns;
     uint64_t minor_faults, major_faults;
     uint64_t voluntary_switches, involuntary_switches;
@@ -241,7 +252,11 @@ struct result_script_summary {
     struct result_latency latency; /* merged over rounds: the curve */
 };
 
+/* An engine in one case over its rounds. */
 struct result_summary {
+    /* "ok", "partial", "failed", "differs" as of an engine; NULL: nothing was timed */
+    char *status;
+    char *error; /* first failure in the case, or why nothing could run; NULL: none */
     uint64_t rounds_ok;
     struct result_figure reads_per_second, writes_per_second, operations_per_second;
     struct result_figure cpu_per_operation_ns;
@@ -375,42 +390,99 @@ struct result_engine {
     char *error; /* first failure of a run, or why nothing could run */
     struct result_verify verify;
     RESULT_LIST(struct result_run) runs;
-    struct result_summary summary;
+    /* One a case, in their order; empty when nothing was to be timed. */
+    RESULT_LIST(struct result_summary) summaries;
     struct result_event_loop event_loop;
+};
+
+/* ---- engines beside each other: ratios to a baseline and what they show --------------------- */
+
+/* An engine in a row of a table. */
+struct result_comparison_cell {
+    char *engine;
+    double median, spread;        /* over rounds, in the table's unit; (max - min) / median */
+    double ratio;                 /* to the baseline in the same rounds; NAN: no round had both */
+    double ratio_low, ratio_high; /* interval; NAN: too few rounds for one */
+    /* "faster", "slower", "no difference shown", "closed loop"; NULL: none can be given, and
+     * `note` says why */
+    char *verdict;
+    double smallest_difference; /* that these rounds could have shown, as ratio - 1 */
+    uint64_t more_rounds;       /* that would separate it from the baseline; RESULT_ABSENT: none are
+                                   needed, or it is not known */
+    uint64_t rounds;            /* that both had */
+    char *note;
+};
+
+struct result_comparison_row {
+    uint64_t case_index;
+    char *role;   /* NULL: all of the case */
+    char *script; /* NULL: all of the role */
+    RESULT_LIST(struct result_comparison_cell) cells;
+    char *best;       /* engine that is better than every other one; NULL: none is shown to be */
+    double best_lead; /* over the second best, as ratio - 1; NAN without a best */
+};
+
+/* Geometric mean of an engine's ratios over the rows of a table. */
+struct result_comparison_mean {
+    char *engine;
+    double ratio, ratio_low, ratio_high;
+};
+
+struct result_comparison_table {
+    char *suite;
+    char *metric; /* "throughput", "p99", "cpu" */
+    char *unit;   /* of medians: "1/s", "ns" */
+    double floor; /* noise of this table, as ratio - 1: smaller differences are no verdict */
+    RESULT_LIST(struct result_comparison_row) rows;
+    RESULT_LIST(struct result_comparison_mean) geometric_means;
+};
+
+/* Empty (no baseline, no tables) in a result that compares nothing. */
+struct result_comparison {
+    char *baseline;           /* an engine's name */
+    uint64_t runs;            /* rounds asked for */
+    double confidence;        /* with which all intervals of a table hold together; 0.95 */
+    uint64_t rounds_repeated; /* because of the host */
+    RESULT_LIST(struct result_comparison_table) tables;
 };
 
 struct result {
     uint64_t version; /* RESULT_VERSION */
     char *pitot_version;
     char *build;   /* "release", "debug", "asan", … */
-    char *command; /* "prod", "verify" */
+    char *command; /* "prod", "bench", "verify" */
     result_strings command_line;
     char *started; /* UTC */
     double elapsed_s;
     bool partial; /* ended early */
     struct result_host host;
     struct result_plan plan;
-    struct result_template template;
+    RESULT_LIST(struct result_case) cases;
+    RESULT_LIST(struct result_template) templates;
     result_warnings warnings;
     RESULT_LIST(struct result_engine) engines;
+    struct result_comparison comparison;
 };
 
 /* A new empty result: absent figures absent, lists empty. NULL: out of memory. */
 struct result *result_new(void);
 void result_free(struct result *result);
 
-/* Sets a run or engine to its empty state (inside a zeroed array). */
+/* Set a thing to its empty state (inside a zeroed array). */
+void result_case_init(struct result_case *of);
+void result_template_init(struct result_template *template);
 void result_run_init(struct result_run *run);
 /* Takes back what a worker said of a run when it cannot be believed, down to half-read entries;
- * round, position, log and dirty_bytes, which are the coordinator's, stay. */
+ * case, round, position, log and dirty_bytes, which are the coordinator's, stay. */
 void result_run_forget(struct result_run *run);
 void result_engine_init(struct result_engine *engine);
 void result_difference_init(struct result_difference *difference);
 void result_loop_part_init(struct result_loop_part *part);
 /* Takes back what a worker said of its event loop when it cannot be believed; the log stays. */
 void result_event_loop_forget(struct result_event_loop *event_loop);
-/* Frees what a summary owns and leaves it in its empty state. */
-void result_summary_release(struct result_summary *summary);
+void result_summary_init(struct result_summary *summary);
+/* Takes the figures back; status and error stay. */
+void result_summary_clear(struct result_summary *summary);
 
 /* Appends a zeroed item to a list and gives its address, or NULL (out of memory):
  *     struct result_run *run = result_list_add(&engine->runs); */

@@ -43,6 +43,8 @@ struct shape {
 };
 
 extern const struct shape shape_result;
+extern const struct shape shape_case;
+extern const struct shape shape_template;
 extern const struct shape shape_engine;
 extern const struct shape shape_run;
 extern const struct shape shape_summary;

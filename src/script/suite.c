@@ -330,6 +330,22 @@ const struct suite_scenario *suite_find_scenario(const struct suite *suite, cons
     return NULL;
 }
 
+bool suite_same_variables(const struct suite *suite, const struct suite_scale *scale,
+                          const struct suite_scenario *a, const struct suite_scenario *b)
+{
+    /* The order of the variables is that of the scale, so it is the same for both. */
+    size_t counts[2];
+    struct script_constant *one = suite_variables(suite, scale, a, &counts[0]);
+    struct script_constant *two = suite_variables(suite, scale, b, &counts[1]);
+    bool same = one != NULL && two != NULL && counts[0] == counts[1];
+    for (size_t i = 0; same && i < counts[0]; i++) {
+        same = strcmp(one[i].name, two[i].name) == 0 && one[i].value == two[i].value;
+    }
+    free(one);
+    free(two);
+    return same;
+}
+
 struct script_constant *suite_variables(const struct suite *suite, const struct suite_scale *scale,
                                         const struct suite_scenario *scenario, size_t *count)
 {

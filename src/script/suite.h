@@ -88,5 +88,8 @@ const struct suite_scenario *suite_find_scenario(const struct suite *suite, cons
  * (free() it alone: names belong to the suite). NULL when out of memory. */
 struct script_constant *suite_variables(const struct suite *suite, const struct suite_scale *scale,
                                         const struct suite_scenario *scenario, size_t *count);
+/* Two scenarios have the same variables; false also when out of memory. */
+bool suite_same_variables(const struct suite *suite, const struct suite_scale *scale,
+                          const struct suite_scenario *a, const struct suite_scenario *b);
 
 #endif

@@ -49,11 +49,12 @@ struct runs {
     size_t count;
 };
 
-static size_t runs_select(const struct result_engine *engine, const char *status, struct runs *runs)
+static size_t runs_select(const struct result_engine *engine, size_t of, const char *status,
+                          struct runs *runs)
 {
     for (size_t i = 0; i < engine->runs.count; i++) {
         const struct result_run *run = &engine->runs.items[i];
-        if (run->status != NULL && strcmp(run->status, status) == 0) {
+        if (run->case_index == of && run->status != NULL && strcmp(run->status, status) == 0) {
             runs->items[runs->count++] = run;
         }
     }
@@ -430,11 +431,12 @@ static struct result_script_summary *script_summary(struct result_summary *summa
     return added;
 }
 
-static int add_outcomes(const struct result_engine *engine, struct result_summary *summary)
+static int add_outcomes(const struct result_engine *engine, size_t of,
+                        struct result_summary *summary)
 {
     for (size_t i = 0; i < engine->runs.count; i++) {
         const struct result_run *run = &engine->runs.items[i];
-        for (size_t j = 0; j < run->scripts.count; j++) {
+        for (size_t j = 0; run->case_index == of && j < run->scripts.count; j++) {
             const struct result_script *script = &run->scripts.items[j];
             struct result_script_summary *into = script_summary(summary, script);
             if (into == NULL) {
@@ -447,33 +449,38 @@ static int add_outcomes(const struct result_engine *engine, struct result_summar
     return 0;
 }
 
-int summarize_engine(const struct result *result, struct result_engine *engine, struct error *error)
+static int summarize_case(const struct result_engine *engine, size_t of, struct runs *runs,
+                          struct sample *sample, struct result_summary *summary)
 {
-    (void)result; /* figures of one engine need nothing of the others */
-    struct result_summary *summary = &engine->summary;
+    runs->count = 0;
+    result_summary_clear(summary);
+    summary->rounds_ok = runs_select(engine, of, "ok", runs);
+    if (runs->count == 0) {
+        runs_select(engine, of, "partial", runs);
+    }
+    summarize_runs(runs, sample, summary);
+    int status = add_outcomes(engine, of, summary);
+    for (size_t i = 0; status == 0 && i < summary->scripts.count; i++) {
+        status = summarize_script(runs, sample, &summary->scripts.items[i]);
+    }
+    return status;
+}
+
+int summarize_engine(struct result_engine *engine, struct error *error)
+{
     size_t room = engine->runs.count + 1;
     struct runs runs = {calloc(room, sizeof(*runs.items)), 0};
     struct sample sample = {calloc(room, sizeof(*sample.values)), 0};
-    int status = ERROR_MEMORY;
-
-    result_summary_release(summary);
-    if (runs.items == NULL || sample.values == NULL) {
-        goto out;
+    int status = runs.items != NULL && sample.values != NULL ? 0 : ERROR_MEMORY;
+    for (size_t of = 0; of < engine->summaries.count && status == 0; of++) {
+        status = summarize_case(engine, of, &runs, &sample, &engine->summaries.items[of]);
     }
-    summary->rounds_ok = runs_select(engine, "ok", &runs);
-    if (runs.count == 0) {
-        runs_select(engine, "partial", &runs);
-    }
-    summarize_runs(&runs, &sample, summary);
-    status = add_outcomes(engine, summary);
-    for (size_t i = 0; status == 0 && i < summary->scripts.count; i++) {
-        status = summarize_script(&runs, &sample, &summary->scripts.items[i]);
-    }
-out:
     free(runs.items);
     free(sample.values);
     if (status != 0) {
-        result_summary_release(summary);
+        for (size_t of = 0; of < engine->summaries.count; of++) {
+            result_summary_clear(&engine->summaries.items[of]);
+        }
         error_set(error, ERROR_MEMORY, "out of memory while summing up %s",
                   engine->name == NULL ? "an engine" : engine->name);
     }

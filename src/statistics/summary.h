@@ -4,10 +4,10 @@
 
 #include "result/result.h"
 
-/* Computes engine->summary from engine->runs (runs that are "ok"; if there is none, the
- * partial ones): each figure is the median of the rounds' figures with their range; histograms are
- * merged. Outcomes are summed over all runs. 0 or ERROR_MEMORY. */
-int summarize_engine(const struct result *result, struct result_engine *engine,
-                     struct error *error);
+/* Computes the figures of engine->summaries, each out of the runs of its case (those that are "ok";
+ * if there is none, the partial ones): a figure is the median of the rounds' figures with their
+ * range; histograms are merged. Outcomes are summed over all runs. Status and error of the
+ * summaries stay. 0 or ERROR_MEMORY. */
+int summarize_engine(struct result_engine *engine, struct error *error);
 
 #endif

@@ -258,12 +258,12 @@ class Warnings(CheckTest):
 
     def test_waiting_for_a_core_stands_beside_the_tails(self):
         result, done = self.measure(rounds=2, duration=0.1)
-        share = result["engines"][0]["summary"]["run_queue_share"]["median"]
+        share = result["engines"][0]["summaries"][0]["run_queue_share"]["median"]
         run = result["engines"][0]["runs"][0]
         waited = sum(connection["run_queue_ns"] for connection in run["connections"])
         self.assertGreaterEqual(share, 0)
-        low = result["engines"][0]["summary"]["run_queue_share"]["min"]
-        high = result["engines"][0]["summary"]["run_queue_share"]["max"]
+        low = result["engines"][0]["summaries"][0]["run_queue_share"]["min"]
+        high = result["engines"][0]["summaries"][0]["run_queue_share"]["max"]
         self.assertTrue(low <= waited / (run["window_ns"] * 4) <= high)
         self.assertIn("Waited for a core, as a share of the connections' time: ", done.stdout)
         self.assertIn("p99 spread", done.stdout)

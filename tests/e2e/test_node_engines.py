@@ -200,8 +200,8 @@ class Measured(NodeTest):
         self.assertIn("not measured: its worker has no event loop", shown)
         self.assertIn("turso-js-async × 16", shown)
         rows = self.pitot("report", "r.json", "--format", "csv").stdout.splitlines()
-        found = {tuple(row.split(",")[i] for i in (0, 3, 4)) for row in rows
-                 if row.split(",")[2] == "event_loop"}
+        found = {tuple(row.split(",")[i] for i in (0, 4, 5)) for row in rows
+                 if row.split(",")[3] == "event_loop"}
         self.assertIn(("node:sqlite", "", "timer_lateness_p99"), found)
         self.assertIn(("turso-js-async", "4", "executions_per_second"), found)
         self.assertEqual({row[0] for row in found}, set(loops))

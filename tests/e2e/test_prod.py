@@ -125,7 +125,8 @@ class Result(ProdTest):
 
     def test_null_needs_no_template(self):
         result = self.measure(engines="null")
-        self.assertIsNone(result["template"]["path"])
+        self.assertEqual(result["templates"], [])
+        self.assertIsNone(result["cases"][0]["template"])
         self.assertEqual(result["engines"][0]["status"], "ok")
         self.check_schema(result, "docs/result.schema.json")
 
@@ -144,7 +145,7 @@ class Reports(ProdTest):
         result = self.measure(rounds=2)
         done = self.pitot("report", "x.json", "--format", "csv")
         rows = list(csv.DictReader(io.StringIO(done.stdout, newline="")))
-        summary = result["engines"][0]["summary"]
+        summary = result["engines"][0]["summaries"][0]
         found = {(row["script"], row["metric"]): row for row in rows}
         rate = found[("", "operations_per_second")]
         self.assertAlmostEqual(float(rate["median"]),
@@ -340,7 +341,7 @@ class Windows(ProdTest):
         self.assertEqual(scripts["endless"]["open"], 1)
         self.assertEqual(run["connections"][1]["window_ns"], 1_000_000_000)
         self.assertGreater(run["window_ns"], 1_100_000_000)
-        rate = engine["summary"]["writes_per_second"]["median"]
+        rate = engine["summaries"][0]["writes_per_second"]["median"]
         self.assertLessEqual(rate, scripts["insert_order"]["ok"] / 1.0)
 
 

@@ -132,7 +132,13 @@ class Equal(VerifyTest):
             self.assertEqual((script["ok"], script["failed"]), (5, 0), name)
         users = next(t for t in empty["tables"] if t["table"] == "users")
         self.assertEqual(users["rows"], 5)
-        self.assertIsNone(result["plan"]["suite"])
+        labels = [case["label"] for case in result["cases"]]
+        self.assertEqual(len(set(labels)), len(databases))
+        self.assertTrue({"prod", "concurrent", "bench insert-single"} <= set(labels), labels)
+        # prod, concurrent, bench without and with rows
+        self.assertEqual(sorted({case["template"] for case in result["cases"]}), [0, 1, 2, 3])
+        self.assertEqual(len(result["templates"]), 4)
+        self.assertEqual(result["engines"][0]["summaries"], [])
         self.assertEqual(pitot_test.leftover_files(self.work), [])
 
 

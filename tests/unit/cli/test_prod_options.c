@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@ static struct suite suite = {
 struct planned {
     struct prod_options options;
     struct plan plan;
+    struct plan_case plan_case;
     struct error error;
     int code;
     char line[256];
@@ -45,7 +47,8 @@ static void plan_line(const char *line, const struct suite *with, struct planned
         planned->code = prod_options_check(&planned->options, &planned->error);
     }
     if (planned->code == 0) {
-        planned->code = prod_options_plan(&planned->options, with, &planned->plan, &planned->error);
+        planned->code = prod_options_plan(&planned->options, with, &planned->plan,
+                                          &planned->plan_case, &planned->error);
     }
 }
 
@@ -63,14 +66,19 @@ static void test_defaults(void **state)
     assert_string_equal(planned.error.message, "");
     assert_int_equal(planned.code, 0);
     const struct plan *plan = &planned.plan;
-    assert_ptr_equal(plan->scale, &scales[0]); /* the first */
-    assert_ptr_equal(plan->scenario, &scenarios[0]);
+    assert_int_equal(plan->case_count, 1);
+    assert_ptr_equal(plan->cases, &planned.plan_case);
+    assert_ptr_equal(plan->cases[0].plan, plan);
+    assert_string_equal(plan->cases[0].label, suite.name);
+    assert_true(isnan(plan->cases[0].rate));
+    assert_ptr_equal(plan->cases[0].scale, &scales[0]); /* the first */
+    assert_ptr_equal(plan->cases[0].scenario, &scenarios[0]);
     assert_string_equal(plan->data_folder, "data");
-    assert_int_equal(plan->threads, 4);
-    assert_true(plan->duration_ns == 5 * NS_PER_S);
-    assert_true(plan->operations == UINT64_MAX);
-    assert_true(plan->warmup_ns == 3 * NS_PER_S);
-    assert_true(plan->warmup_operations == UINT64_MAX);
+    assert_int_equal(plan->cases[0].threads, 4);
+    assert_true(plan->cases[0].duration_ns == 5 * NS_PER_S);
+    assert_true(plan->cases[0].operations == UINT64_MAX);
+    assert_true(plan->cases[0].warmup_ns == 3 * NS_PER_S);
+    assert_true(plan->cases[0].warmup_operations == UINT64_MAX);
     assert_int_equal(plan->cache_size, -65536);
     assert_int_equal(plan->busy_timeout_ms, 15000);
     assert_true(plan->grace_ns == 5 * NS_PER_S);
@@ -95,12 +103,12 @@ static void test_bare_numbers_have_their_units(void **state)
     plan_line("--duration 2 --timeout 250 --latency-limit 3 --warmup 200 -P 1 --seed 4294967295",
               &suite, &planned);
     assert_int_equal(planned.code, 0);
-    assert_true(planned.plan.duration_ns == 2 * NS_PER_S);
+    assert_true(planned.plan_case.duration_ns == 2 * NS_PER_S);
     assert_int_equal(planned.plan.busy_timeout_ms, 250);
     assert_true(planned.plan.grace_ns == 250 * NS_PER_MS); /* the timeout is the smaller one */
     assert_true(planned.plan.latency_limit_ns == 3 * NS_PER_MS);
-    assert_true(planned.plan.warmup_ns == UINT64_MAX);
-    assert_int_equal(planned.plan.warmup_operations, 200);
+    assert_true(planned.plan_case.warmup_ns == UINT64_MAX);
+    assert_int_equal(planned.plan_case.warmup_operations, 200);
     assert_true(planned.options.every_ns == NS_PER_S);
     assert_true(planned.plan.seed == UINT32_MAX);
     release(&planned);
@@ -110,7 +118,7 @@ static void test_bare_numbers_have_their_units(void **state)
     assert_int_equal(planned.plan.busy_timeout_ms, 0);
     assert_true(planned.plan.grace_ns == 70 * NS_PER_MS);
     assert_int_equal(planned.plan.cache_size, -65536);
-    assert_ptr_equal(planned.plan.scale, &scales[2]);
+    assert_ptr_equal(planned.plan_case.scale, &scales[2]);
     assert_true(planned.plan.fresh);
     assert_true(planned.plan.keep);
     release(&planned);
@@ -227,7 +235,7 @@ static void test_workloads_of_another_shape(void **state)
     other.scale_count = 1;
     plan_line("", &other, &planned);
     assert_int_equal(planned.code, 0);
-    assert_ptr_equal(planned.plan.scale, &scales[0]);
+    assert_ptr_equal(planned.plan_case.scale, &scales[0]);
     release(&planned);
     other = suite;
     other.scenario_count = 2;

@@ -72,6 +72,7 @@ static const struct progress_state running = {
     .per_second = 6543.2,
     .elapsed_ns = 2 * NS_PER_S,
     .remaining_ns = 7 * NS_PER_S + 1,
+    .left_ns = PROGRESS_UNKNOWN,
 };
 static const char running_text[] = "sqlite: round 2 of 3, run 45 %, 6,543/s, 8 s left";
 
@@ -83,12 +84,22 @@ static void test_describe(void **state)
         const char *expected;
     } cases[] = {
         {running, running_text},
+        /* What all steps still take says more than what this one does. */
+        {{.step = "a",
+          .phase = "run",
+          .done = 1,
+          .total = 2,
+          .per_second = NAN,
+          .remaining_ns = 3 * NS_PER_S,
+          .left_ns = 200 * NS_PER_S},
+         "a, run 50 %, 3 min 20 s left"},
         {{.step = "a",
           .phase = "load",
           .done = 5,
           .total = PROGRESS_UNKNOWN,
           .per_second = NAN,
-          .remaining_ns = PROGRESS_UNKNOWN},
+          .remaining_ns = PROGRESS_UNKNOWN,
+          .left_ns = PROGRESS_UNKNOWN},
          "a, load 5"},
         {{.step = "a",
           .phase = NULL,
@@ -96,7 +107,8 @@ static void test_describe(void **state)
           .total = PROGRESS_UNKNOWN,
           .per_second = NAN,
           .elapsed_ns = 150 * NS_PER_S,
-          .remaining_ns = PROGRESS_UNKNOWN},
+          .remaining_ns = PROGRESS_UNKNOWN,
+          .left_ns = PROGRESS_UNKNOWN},
          "a, for 2 min 30 s"},
         /* More than was announced is not more than all; 99.9 % is not all. */
         {{.step = "a",
@@ -104,14 +116,16 @@ static void test_describe(void **state)
           .done = 11,
           .total = 10,
           .per_second = INFINITY,
-          .remaining_ns = 0},
+          .remaining_ns = 0,
+          .left_ns = PROGRESS_UNKNOWN},
          "a, b 100 %, 0 s left"},
         {{.step = "a",
           .phase = "b",
           .done = 999,
           .total = 1000,
           .per_second = NAN,
-          .remaining_ns = PROGRESS_UNKNOWN},
+          .remaining_ns = PROGRESS_UNKNOWN,
+          .left_ns = PROGRESS_UNKNOWN},
          "a, b 99 %"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -37,7 +37,8 @@ static void check_situation(const struct situation *situation)
     struct script load = {.name = name};
     struct suite_script scripts[] = {{.name = name, .script = &script}};
     struct suite suite = {.scripts = scripts, .script_count = 1, .load = &load};
-    struct plan plan = {.suite = &suite, .rounds = 1};
+    const struct plan plan = {.rounds = 1};
+    const struct plan_case plan_case = {.plan = &plan, .suite = &suite};
     struct result_run run;
     row_counts before = {NULL, 0};
     row_counts after = {NULL, 0};
@@ -62,7 +63,7 @@ static void check_situation(const struct situation *situation)
     }
 
     run.check.kind = sample_text("counts");
-    assert_int_equal(check_count(&plan, &before, &after, &run, &run.check), 0);
+    assert_int_equal(check_count(&plan_case, &before, &after, &run, &run.check), 0);
     assert_int_equal(check_judge(&run.check), 0);
     const char *problem = run.check.problem;
     if ((problem == NULL) != (situation->problem == NULL) ||

@@ -76,13 +76,13 @@ static void test_trends(void **state)
         for (size_t k = 0; k < 3 && cases[i].rounds[k][0] != 0; k++) {
             add_run(engine, cases[i].rounds[k], "ok");
         }
-        struct trend trend = trend_of(engine);
+        struct trend trend = trend_of(engine, 0);
         if (trend.found != cases[i].found || trend.seconds != cases[i].seconds) {
             fail_msg("%s: %s, %zu seconds, %.3f against %.3f, limit %.3f", cases[i].name,
                      trend.found ? "found" : "not found", trend.seconds, trend.first, trend.rest,
                      trend.limit);
         }
-        assert_int_equal(warn_trend(result, engine), 0);
+        assert_int_equal(warn_trend(result, engine, 0), 0);
         assert_int_equal(result->warnings.count, cases[i].found ? 1 : 0);
         result_free(result);
     }
@@ -99,13 +99,13 @@ static void test_formula(void **state)
     engine->name = sample_text("sqlite");
     engine->status = sample_text("ok");
     add_run(engine, operations, "ok");
-    struct trend trend = trend_of(engine);
+    struct trend trend = trend_of(engine, 0);
     assert_true(fabs(trend.first - 0.6) < 1e-9);
     assert_true(fabs(trend.rest - 1.2) < 1e-9);
     /* Squares around 0.6: 0.01 + 0.01; f = 4; s = sqrt(0.02 / 4); t(4) = 4.604. */
     assert_true(fabs(trend.limit - 4.604 * sqrt(0.02 / 4) * sqrt(1 / 2.0 + 1 / 4.0)) < 1e-9);
     assert_true(trend.found);
-    assert_int_equal(warn_trend(result, engine), 0);
+    assert_int_equal(warn_trend(result, engine, 0), 0);
     assert_non_null(strstr(result->warnings.items[0].text, "50 % fewer operations a second"));
     result_free(result);
 }
@@ -123,7 +123,7 @@ static void test_only_whole_seconds_of_ok_runs(void **state)
     add_run(engine, operations, "ok");
     add_run(engine, operations, "partial");
     engine->runs.items[0].window_ns = 6 * SAMPLE_S + 1;
-    assert_int_equal(trend_of(engine).seconds, 6);
+    assert_int_equal(trend_of(engine, 0).seconds, 6);
     result_free(result);
 }
 

@@ -85,10 +85,10 @@ static void test_window(void **state)
         run->connections.items[0].run_queue_ns = cases[i].run_queue_ns;
         run->connections.items[1].run_queue_ns = cases[i].run_queue_ns;
         if (!cases[i].by_duration) {
-            result->plan.duration_ns = RESULT_ABSENT;
-            result->plan.operations = 1000;
+            result->cases.items[0].duration_ns = RESULT_ABSENT;
+            result->cases.items[0].operations = 1000;
         }
-        assert_int_equal(warn_window(result, engine), 0);
+        assert_int_equal(warn_window(result, engine, 0), 0);
         bool above = cases[i].told && cases[i].time_share > 1;
         assert_string_equal(engine->status, above ? "differs" : "ok");
         check(result, cases[i].told ? "the window is wrong" : NULL, cases[i].name);
@@ -122,7 +122,7 @@ static void test_connections(void **state)
         run->connections.items[1].late_ns = cases[i].late_ns;
         free(run->connections.items[1].role);
         run->connections.items[1].role = sample_text(cases[i].second_role);
-        assert_int_equal(warn_connections(result, engine), 0);
+        assert_int_equal(warn_connections(result, engine, 0), 0);
         check(result, cases[i].text, cases[i].name);
     }
 }
@@ -144,7 +144,7 @@ static void test_run_queue(void **state)
         struct result *result = start(&engine, &run);
         run->connections.items[0].run_queue_ns = cases[i].ns[0];
         run->connections.items[1].run_queue_ns = cases[i].ns[1];
-        assert_int_equal(warn_run_queue(result, engine), 0);
+        assert_int_equal(warn_run_queue(result, engine, 0), 0);
         check(result, cases[i].text, "run queue");
     }
 }
@@ -184,12 +184,12 @@ static void test_check(void **state)
     struct result_run *run;
     struct result *result = start(&engine, &run);
     run->check.problem = sample_text("users has 1 row fewer");
-    assert_int_equal(warn_check(result, engine), 0);
+    assert_int_equal(warn_check(result, engine, 0), 0);
     assert_string_equal(engine->status, "differs");
     check(result, "after round 1: users has 1 row fewer", "problem");
 
     result = start(&engine, &run); /* the sample has a table that cannot be told */
-    assert_int_equal(warn_check(result, engine), 0);
+    assert_int_equal(warn_check(result, engine, 0), 0);
     assert_string_equal(engine->status, "ok");
     assert_int_equal(result->warnings.count, 1);
     assert_null(result->warnings.items[0].subject);
@@ -198,7 +198,7 @@ static void test_check(void **state)
     result = start(&engine, &run);
     run->check.counts.items[0].expected = RESULT_ABSENT;
     run->check.counts.items[0].unchecked = sample_text("INSERT OR IGNORE");
-    assert_int_equal(warn_check(result, engine), 0);
+    assert_int_equal(warn_check(result, engine, 0), 0);
     assert_int_equal(result->warnings.count, 1);
     check(result, "rows are not counted after a run: INSERT OR IGNORE", "all unchecked");
 }
@@ -226,7 +226,7 @@ static void test_scripts(void **state)
         script->rows_read = cases[i].rows;
         script->rows_changed = 0;
         script->failed = cases[i].failed;
-        assert_int_equal(warn_scripts(result, engine), 0);
+        assert_int_equal(warn_scripts(result, engine, 0), 0);
         check(result, cases[i].text, "scripts");
     }
 }
@@ -257,7 +257,7 @@ static void test_outcomes(void **state)
         script->open = cases[i].open;
         free(engine->status);
         engine->status = sample_text("ok");
-        assert_int_equal(warn_scripts(result, engine), 0);
+        assert_int_equal(warn_scripts(result, engine, 0), 0);
         assert_string_equal(engine->status, cases[i].status);
         check(result, cases[i].text, "outcomes");
     }
@@ -297,13 +297,13 @@ static void test_failed_runs(void **state)
     struct result *result = sample_result(1);
     struct result_engine *engine = sample_failed_engine(result, "turso");
     const bool exempt = false;
-    assert_int_equal(warn_window(result, engine), 0);
-    assert_int_equal(warn_connections(result, engine), 0);
-    assert_int_equal(warn_trend(result, engine), 0);
-    assert_int_equal(warn_run_queue(result, engine), 0);
+    assert_int_equal(warn_window(result, engine, 0), 0);
+    assert_int_equal(warn_connections(result, engine, 0), 0);
+    assert_int_equal(warn_trend(result, engine, 0), 0);
+    assert_int_equal(warn_run_queue(result, engine, 0), 0);
     assert_int_equal(warn_host(result, engine), 0);
-    assert_int_equal(warn_check(result, engine), 0);
-    assert_int_equal(warn_scripts(result, engine), 0);
+    assert_int_equal(warn_check(result, engine, 0), 0);
+    assert_int_equal(warn_scripts(result, engine, 0), 0);
     assert_int_equal(warn_thin(result, &exempt), 0);
     check(result, NULL, "failed");
 }

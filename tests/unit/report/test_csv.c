@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-enum { COLUMNS = 9 };
-enum column { ENGINE, VERSION, ROLE, SCRIPT, METRIC, UNIT, MEDIAN, MIN, MAX };
+enum { COLUMNS = 10 };
+enum column { ENGINE, VERSION, CASE, ROLE, SCRIPT, METRIC, UNIT, MEDIAN, MIN, MAX };
 
 struct row {
     char fields[COLUMNS][256];
@@ -73,7 +73,7 @@ static void test_rows(void **state)
     struct buffer csv;
     print(result, &csv);
 
-    static const char header[] = "engine,version,role,script,metric,unit,median,min,max\r\n";
+    static const char header[] = "engine,version,case,role,script,metric,unit,median,min,max\r\n";
     assert_memory_equal(csv.data, header, sizeof(header) - 1);
     static const struct {
         const char *engine, *script, *metric;
@@ -82,34 +82,37 @@ static void test_rows(void **state)
         {"sqlite",
          "",
          "reads_per_second",
-         {"sqlite", "3.54.1", "", "", "reads_per_second", "1/s", "6543", "6510.285", "6575.715"}},
-        {"turso", "", "slept", {"turso", "0.8.3", "", "", "slept", "ns", "", "", ""}},
-        {"sqlite", "", "busy", {"sqlite", "3.54.1", "", "", "busy", "count", "12", "", ""}},
+         {"sqlite", "3.54.1", "prod", "", "", "reads_per_second", "1/s", "6543", "6510.285",
+          "6575.715"}},
+        {"turso", "", "slept", {"turso", "0.8.3", "prod", "", "", "slept", "ns", "", "", ""}},
+        {"sqlite", "", "busy", {"sqlite", "3.54.1", "prod", "", "", "busy", "count", "12", "", ""}},
         {"sqlite",
          "",
          "rounds_ok",
-         {"sqlite", "3.54.1", "", "", "rounds_ok", "count", "3", "", ""}},
+         {"sqlite", "3.54.1", "prod", "", "", "rounds_ok", "count", "3", "", ""}},
         {"sqlite",
          "user_by_id",
          "latency_p99.99",
-         {"sqlite", "3.54.1", "app", "user_by_id", "latency_p99.99", "ns", "30000", "29950",
+         {"sqlite", "3.54.1", "prod", "app", "user_by_id", "latency_p99.99", "ns", "30000", "29950",
           "30050"}},
         {"sqlite",
          "user_by_id",
          "latency_p99.9_thin",
-         {"sqlite", "3.54.1", "app", "user_by_id", "latency_p99.9_thin", "0 or 1", "1", "", ""}},
+         {"sqlite", "3.54.1", "prod", "app", "user_by_id", "latency_p99.9_thin", "0 or 1", "1", "",
+          ""}},
         {"sqlite",
          "insert_order",
          "time_share",
-         {"sqlite", "3.54.1", "app", "insert_order", "time_share", "1", "0.876", "0.871", "0.881"}},
+         {"sqlite", "3.54.1", "prod", "app", "insert_order", "time_share", "1", "0.876", "0.871",
+          "0.881"}},
         {"turso-next",
          "",
          "reads_per_second",
-         {"turso-next", "", "", "", "reads_per_second", "1/s", "", "", ""}},
+         {"turso-next", "", "prod", "", "", "reads_per_second", "1/s", "", "", ""}},
         {"turso-next",
          "",
          "rounds_failed",
-         {"turso-next", "", "", "", "rounds_failed", "count", "1", "", ""}},
+         {"turso-next", "", "prod", "", "", "rounds_failed", "count", "1", "", ""}},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct row row = find(&csv, cases[i].engine, cases[i].script, cases[i].metric);
@@ -172,7 +175,7 @@ static void test_numbers(void **state)
     struct result_engine *engine = sample_engine(result, "sqlite", 1, 1);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct buffer csv;
-        engine->summary.close_ns.median = cases[i].value;
+        engine->summaries.items[0].close_ns.median = cases[i].value;
         print(result, &csv);
         struct row row = find(&csv, "sqlite", "", "close");
         assert_string_equal(row.fields[MEDIAN], cases[i].text);

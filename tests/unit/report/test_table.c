@@ -94,6 +94,10 @@ static void test_absent(void **state)
     result_engine_init(engine);
     engine->name = sample_text("null");
     engine->status = sample_text("failed");
+    result_case_init(sample_must(result_list_add(&result->cases)));
+    struct result_summary *summary = sample_must(result_list_add(&engine->summaries));
+    result_summary_init(summary);
+    summary->status = sample_text("failed");
     assert_golden(result, 100, "absent-100");
     result_free(result);
 }
@@ -211,12 +215,12 @@ static void test_hostile_numbers(void **state)
     (void)state;
     struct result *result = sample_result(3);
     struct result_engine *engine = sample_engine(result, "sqlite", 2, 1);
-    engine->summary.reads_per_second = (struct result_figure){1e-300, -1e308, 1e308};
-    engine->summary.writes_per_second = (struct result_figure){0, 0, 0};
-    engine->summary.peak_memory_bytes.median = -1e300;
-    engine->summary.ok = UINT64_MAX - 1;
-    engine->summary.scripts.items[0].time_share.median = 1e300;
-    engine->summary.scripts.items[0].rows_read_each.median = -5;
+    engine->summaries.items[0].reads_per_second = (struct result_figure){1e-300, -1e308, 1e308};
+    engine->summaries.items[0].writes_per_second = (struct result_figure){0, 0, 0};
+    engine->summaries.items[0].peak_memory_bytes.median = -1e300;
+    engine->summaries.items[0].ok = UINT64_MAX - 1;
+    engine->summaries.items[0].scripts.items[0].time_share.median = 1e300;
+    engine->summaries.items[0].scripts.items[0].rows_read_each.median = -5;
     result->plan.seed = UINT64_MAX - 1;
     result->plan.rounds = UINT64_MAX - 1;
     for (size_t width = 20; width <= 100; width += 5) {

@@ -192,8 +192,9 @@ static inline void sample_summary_script(struct result_summary *summary, const c
 
 static inline void sample_summary(struct result_engine *engine, double scale)
 {
-    struct result_summary *summary = &engine->summary;
-    result_summary_release(summary);
+    struct result_summary *summary = sample_must(result_list_add(&engine->summaries));
+    result_summary_init(summary);
+    summary->status = sample_text("ok");
     summary->rounds_ok = engine->runs.count;
     summary->reads_per_second = sample_figure(6543 / scale, 65.43);
     summary->writes_per_second = sample_figure(1234.5 / scale, 12);
@@ -245,6 +246,10 @@ static inline struct result_engine *sample_failed_engine(struct result *result, 
     engine->name = sample_text(name);
     engine->status = sample_text("failed");
     engine->error = sample_text("the worker ended by signal 6 (Aborted)");
+    struct result_summary *summary = sample_must(result_list_add(&engine->summaries));
+    result_summary_init(summary);
+    summary->status = sample_text("failed");
+    summary->error = sample_text("the worker ended by signal 6 (Aborted)");
     struct result_run *run = sample_must(result_list_add(&engine->runs));
     result_run_init(run);
     run->round = 1;
@@ -257,6 +262,25 @@ static inline struct result_engine *sample_failed_engine(struct result *result, 
         SAMPLE_ADD_TEXT(&run->log, line);
     }
     return engine;
+}
+
+/* By duration, on the first template. */
+static inline struct result_case *sample_case(struct result *result, const char *label)
+{
+    struct result_case *of = sample_must(result_list_add(&result->cases));
+    result_case_init(of);
+    of->label = sample_text(label);
+    of->suite = sample_text("prod");
+    of->suite_hash = sample_text("0123456789abcdef");
+    of->scale = sample_text("small");
+    of->scenario = sample_text("mixed");
+    of->isolation = sample_text("threads");
+    sample_pair(&of->variables, "users", "100000");
+    of->threads = 2;
+    of->duration_ns = 5 * SAMPLE_S;
+    of->warmup_ns = 3 * SAMPLE_S;
+    of->template = 0;
+    return of;
 }
 
 /* Everything but engines. */
@@ -289,14 +313,6 @@ static inline struct result *sample_result(uint64_t rounds)
     host->device = sample_text("/dev/vda1");
 
     struct result_plan *plan = &result->plan;
-    plan->suite = sample_text("prod");
-    plan->suite_hash = sample_text("0123456789abcdef");
-    plan->scale = sample_text("small");
-    plan->scenario = sample_text("mixed");
-    sample_pair(&plan->variables, "users", "100000");
-    plan->threads = 2;
-    plan->duration_ns = 5 * SAMPLE_S;
-    plan->warmup_ns = 3 * SAMPLE_S;
     plan->cache_size = -65536;
     plan->busy_timeout_ms = 15000;
     plan->grace_ns = 5 * SAMPLE_S;
@@ -307,7 +323,8 @@ static inline struct result *sample_result(uint64_t rounds)
     sample_pair(&plan->settings, "journal_mode", "wal");
     sample_pair(&plan->settings, "cache_size", "-65536");
 
-    struct result_template *template = &result->template;
+    sample_case(result, "prod");
+    struct result_template *template = sample_must(result_list_add(&result->templates));
     template->path = sample_text("/var/tmp/pitot/template-prod-small-0123.db");
     template->identity = sample_text("0123456789abcdef");
     template->bytes = 82000000;
@@ -406,6 +423,43 @@ static inline void sample_event_loop(struct result_engine *engine, const char *r
     }
 }
 
+/* sqlite as the baseline, turso slower. */
+static inline void sample_comparison(struct result *result)
+{
+    struct result_comparison *comparison = &result->comparison;
+    comparison->baseline = sample_text("sqlite");
+    comparison->runs = 10;
+    comparison->confidence = 0.95;
+    comparison->rounds_repeated = 1;
+    struct result_comparison_table *table = sample_must(result_list_add(&comparison->tables));
+    table->suite = sample_text("prod");
+    table->metric = sample_text("throughput");
+    table->unit = sample_text("1/s");
+    table->floor = 0.01;
+    struct result_comparison_row *row = sample_must(result_list_add(&table->rows));
+    row->best = sample_text("sqlite");
+    row->best_lead = 0.25;
+    for (size_t i = 0; i < 2; i++) {
+        bool baseline = i == 0;
+        struct result_comparison_cell *cell = sample_must(result_list_add(&row->cells));
+        *cell = (struct result_comparison_cell){
+            .engine = sample_text(baseline ? "sqlite" : "turso"),
+            .median = baseline ? 7777.5 : 6222,
+            .spread = 0.02,
+            .ratio = baseline ? 1 : 0.8,
+            .ratio_low = baseline ? (double)NAN : 0.78,
+            .ratio_high = baseline ? (double)NAN : 0.82,
+            .verdict = baseline ? NULL : sample_text("slower"),
+            .smallest_difference = baseline ? (double)NAN : 0.03,
+            .more_rounds = RESULT_ABSENT,
+            .rounds = 10,
+            .note = baseline ? sample_text("the baseline") : NULL,
+        };
+    }
+    struct result_comparison_mean *mean = sample_must(result_list_add(&table->geometric_means));
+    *mean = (struct result_comparison_mean){sample_text("turso"), 0.8, 0.78, 0.82};
+}
+
 /* Two engines of three rounds, a failed one, warnings, a known fault, settings that differ. */
 static inline struct result *sample_full_result(void)
 {
@@ -427,7 +481,8 @@ static inline struct result *sample_full_result(void)
     build->value = sample_text("0123456789abcdef");
     SAMPLE_ADD_TEXT(&turso->known_faults, "the first commit is acknowledged before any sync");
     SAMPLE_ADD_TEXT(&turso->compile_options, "ENABLE_SETLK_TIMEOUT");
-    turso->summary.slept_ns = (struct result_figure){(double)NAN, (double)NAN, (double)NAN};
+    turso->summaries.items[0].slept_ns =
+        (struct result_figure){(double)NAN, (double)NAN, (double)NAN};
     turso->runs.items[1].connections.items[0].slept_ns = RESULT_ABSENT;
     sample_setting(&turso->runs.items[0].connections.items[0], "mmap_size", "0", NULL, false);
     struct result_library *library = sample_must(result_list_add(&turso->libraries));

@@ -47,13 +47,20 @@ static void test_round_trip(void **state)
 {
     (void)state;
     struct result *result = sample_full_result();
+    sample_comparison(result);
     json_t *first = to_json(result);
     struct result *again = from_json(first);
     json_t *second = to_json(again);
     assert_true(json_equal(first, second));
+    const struct result_comparison_row *row = &again->comparison.tables.items[0].rows.items[0];
+    assert_int_equal(row->cells.count, 2);
+    assert_null(row->cells.items[0].verdict);
+    assert_string_equal(row->cells.items[1].verdict, "slower");
+    assert_int_equal(row->cells.items[1].more_rounds, RESULT_ABSENT);
+    assert_true(row->best_lead == 0.25);
     assert_int_equal(again->engines.items[0].runs.items[0].scripts.items[0].latency.histogram->max,
                      80000);
-    assert_true(isnan(again->engines.items[1].summary.slept_ns.median));
+    assert_true(isnan(again->engines.items[1].summaries.items[0].slept_ns.median));
     json_decref(second);
     result_free(again);
     json_decref(first);
@@ -67,7 +74,7 @@ static void test_order_and_forms(void **state)
     struct result *result = sample_full_result();
     json_t *json = to_json(result);
     char *text = json_dumps(json, JSON_COMPACT);
-    static const char start[] = "{\"pitot_result\":1,\"pitot_version\":\"0.1.0\",\"build\":"
+    static const char start[] = "{\"pitot_result\":2,\"pitot_version\":\"0.1.0\",\"build\":"
                                 "\"release\",\"command\":\"prod\"";
     assert_memory_equal(text, start, sizeof(start) - 1);
     assert_non_null(strstr(text, "\"points_ns\":{\"p50\":{\"median\":5000.0,\"min\":4950.0,"));
@@ -75,11 +82,11 @@ static void test_order_and_forms(void **state)
     assert_non_null(strstr(text, "\"p99.99\":{"));
     assert_non_null(strstr(text, "\"latency\":{\"count\":2011,\"overflow\":0,\"sum\":10130000,"
                                  "\"min\":5000,\"max\":80000,\"buckets\":[["));
-    assert_true(json_is_null(at(json, "engines/1/summary/slept_ns/median")));
-    assert_true(json_is_null(at(json, "engines/2/summary/reads_per_second/median")));
-    assert_int_equal(json_integer_value(at(json, "engines/2/summary/ok")), 0);
+    assert_true(json_is_null(at(json, "engines/1/summaries/0/slept_ns/median")));
+    assert_true(json_is_null(at(json, "engines/2/summaries/0/reads_per_second/median")));
+    assert_int_equal(json_integer_value(at(json, "engines/2/summaries/0/ok")), 0);
     assert_true(json_is_null(at(json, "engines/2/version")));
-    assert_true(json_is_null(at(json, "plan/operations")));
+    assert_true(json_is_null(at(json, "cases/0/operations")));
     free(text);
     json_decref(json);
     result_free(result);
@@ -99,16 +106,16 @@ static void test_large_numbers(void **state)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct result *result = sample_result(1);
-        result->plan.duration_ns = cases[i].value;
+        result->cases.items[0].duration_ns = cases[i].value;
         json_t *json = to_json(result);
-        json_t *value = at(json, "plan/duration_ns");
+        json_t *value = at(json, "cases/0/duration_ns");
         if (cases[i].text != NULL) {
             assert_string_equal(json_string_value(value), cases[i].text);
         } else {
             assert_true(json_is_integer(value));
         }
         struct result *again = from_json(json);
-        assert_true(again->plan.duration_ns == cases[i].value);
+        assert_true(again->cases.items[0].duration_ns == cases[i].value);
         result_free(again);
         json_decref(json);
         result_free(result);
@@ -157,8 +164,20 @@ static void test_refused(void **state)
         const char *path, *key, *value; /* value NULL: the key is removed */
         const char *message;
     } cases[] = {
-        {"", "pitot_result", "7", "result version 7, this pitot reads version 1"},
+        {"", "pitot_result", "7", "result version 7, this pitot reads version 2"},
+        {"", "pitot_result", "1", "version 2: only the older pitot that wrote it can read it"},
         {"", "pitot_result", "\"one\"", "pitot_result"},
+        {"", "cases", "[]", "rows[0].case is 0, there are 0 cases"},
+        {"", "templates", "[]", "cases[0].template is 0, there are 0 templates"},
+        {"cases/0", "template", "1", "cases[0].template is 1, there are 1 templates"},
+        {"cases/0", "label", "null", "cases[0]: \"label\" is null"},
+        {"engines/0/runs/1", "case", "1", "engines[0].runs[1].case is 1, there are 1 cases"},
+        {"engines/0/summaries/0", "status", "\"fine\"",
+         "engines[0].summaries[0]: status is 'fine'"},
+        {"comparison/tables/0/rows/0", "case", "1",
+         "comparison.tables[0].rows[0].case is 1, there are 1 cases"},
+        {"comparison/tables/0/rows/0/cells/0", "verdict", "\"better\"",
+         "comparison.tables[0].rows[0].cells[0]: verdict is 'better'"},
         {"", "pitot_result", NULL, "not a result of pitot"},
         {"", "host", NULL, "result: the key \"host\" is missing"},
         {"", "host", "[]", "\"host\" is an array"},
@@ -173,7 +192,7 @@ static void test_refused(void **state)
         {"host", "kernel", "7", "\"kernel\" is an integer"},
         {"host", "kernel", "\"a\\\\x00b\"", "NUL"},
         {"host", "load_average", "\"NaN\"", "\"load_average\" is a string"},
-        {"plan", "operations", NULL, "plan: the key \"operations\" is missing"},
+        {"cases/0", "operations", NULL, "cases[0]: the key \"operations\" is missing"},
         {"engines/0", "name", "null", "engines[0]: \"name\" is null"},
         {"engines/0", "status", "\"fine\"", "engines[0]: status is 'fine'"},
         {"engines/0/runs/1", "status", "\"fine\"", "engines[0].runs[1]: status is 'fine'"},
@@ -197,13 +216,14 @@ static void test_refused(void **state)
         {"engines/0/runs/0/scripts/0/latency", "max", "\"18446744073709551615\"", "min and max"},
         {"engines/0/runs/0/seconds/0", "operations", "[1]", "seconds[0] holds 1 and 2 counts"},
         {"engines/0/runs/0/seconds/0", "slow", "[1, \"x\"]", "slow[1]"},
-        {"engines/0/summary/scripts/0/points_ns", "p99.9", NULL,
-         "engines[0].summary.scripts[0].points_ns: the key \"p99.9\" is missing"},
-        {"engines/0/summary/scripts/0/points_ns/p50", "median", "\"\"",
-         "engines[0].summary.scripts[0].points_ns.p50"},
-        {"engines/0/summary/scripts/0/point_thin", "p50", "1", "point_thin"},
+        {"engines/0/summaries/0/scripts/0/points_ns", "p99.9", NULL,
+         "engines[0].summaries[0].scripts[0].points_ns: the key \"p99.9\" is missing"},
+        {"engines/0/summaries/0/scripts/0/points_ns/p50", "median", "\"\"",
+         "engines[0].summaries[0].scripts[0].points_ns.p50"},
+        {"engines/0/summaries/0/scripts/0/point_thin", "p50", "1", "point_thin"},
     };
     struct result *result = sample_full_result();
+    sample_comparison(result);
     json_t *good = to_json(result);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         json_t *json = json_deep_copy(good);
@@ -227,6 +247,36 @@ static void test_refused(void **state)
     }
     json_decref(good);
     result_free(result);
+}
+
+/* Every case has its summary, or none has. */
+static void test_summaries_for_cases(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t summaries;
+        bool refused;
+    } cases[] = {{0, false}, {1, true}, {2, false}, {3, true}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct result *result = sample_result(1);
+        struct result_engine *engine = sample_must(result_list_add(&result->engines));
+        struct result *read = NULL;
+        struct error error = ERROR_INIT;
+        result_engine_init(engine);
+        engine->name = sample_text("sqlite");
+        engine->status = sample_text("ok");
+        sample_case(result, "another");
+        for (size_t k = 0; k < cases[i].summaries; k++) {
+            result_summary_init(sample_must(result_list_add(&engine->summaries)));
+        }
+        json_t *json = to_json(result);
+        assert_int_equal(result_from_json(json, &read, &error),
+                         cases[i].refused ? ERROR_INVALID : 0);
+        assert_int_equal(strstr(error.message, "summaries for 2 cases") != NULL, cases[i].refused);
+        json_decref(json);
+        result_free(read);
+        result_free(result);
+    }
 }
 
 /* A newer minor writer may have added something. */
@@ -309,13 +359,13 @@ static void test_odd_files(void **state)
         {"null", "not a result of pitot"},
         {"[]", "not a result of pitot"},
         {"7", "not a result of pitot"},
-        {"{\"pitot_result\": 7}", ": result version 7, this pitot reads version 1"},
-        {"{\"pitot_result\": 1}", "the key \"pitot_version\" is missing"},
+        {"{\"pitot_result\": 7}", ": result version 7, this pitot reads version 2"},
+        {"{\"pitot_result\": 2}", "the key \"pitot_version\" is missing"},
         {"{\"pitot_result\": 1, \"pitot_result\": 1}", "not valid JSON"},
         {"{\"pitot_result\": 99999999999999999999999}", "not valid JSON"},
         {"{\"pitot_result\": NaN}", "not valid JSON"},
         {"{\"pitot_result\": 1e999}", "not valid JSON"},
-        {"{\"pitot_result\": 1} {}", "not valid JSON"},
+        {"{\"pitot_result\": 2} {}", "not valid JSON"},
         {"{\"pitot_result\": 1, \"a\": \"\\u0000\"}", "not valid JSON"},
         {"\xff\xfe{\x00", "not valid JSON"},
     };
@@ -384,7 +434,9 @@ static void test_schema(void **state)
         skip(); /* python3-jsonschema is not installed */
     }
     struct result *results[] = {sample_full_result(), sample_result(1), sample_result(3)};
-    results[2]->plan.duration_ns = UINT64_MAX - 1; /* a string in JSON */
+    results[2]->cases.items[0].duration_ns = UINT64_MAX - 1; /* a string in JSON */
+    results[2]->cases.items[0].rate = 1000;
+    sample_comparison(results[0]);
     sample_engine(results[2], "byte \xff", 2, 1);
     for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
         char path[256];
@@ -410,7 +462,7 @@ int main(void)
         cmocka_unit_test(test_locale),        cmocka_unit_test(test_refused),
         cmocka_unit_test(test_unknown_keys),  cmocka_unit_test(test_file),
         cmocka_unit_test(test_odd_files),     cmocka_unit_test(test_damaged_files),
-        cmocka_unit_test(test_schema),
+        cmocka_unit_test(test_schema),        cmocka_unit_test(test_summaries_for_cases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

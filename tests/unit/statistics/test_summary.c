@@ -26,6 +26,7 @@ static struct result_engine *empty_engine(struct result *result)
     struct result_engine *engine = sample_must(result_list_add(&result->engines));
     result_engine_init(engine);
     engine->name = sample_text("sqlite");
+    result_summary_init(sample_must(result_list_add(&engine->summaries)));
     return engine;
 }
 
@@ -66,7 +67,7 @@ static struct result_script *add_script(struct result_run *run, const char *name
 static void summarize(struct result *result)
 {
     struct error error = ERROR_INIT;
-    assert_int_equal(summarize_engine(result, &result->engines.items[0], &error), 0);
+    assert_int_equal(summarize_engine(&result->engines.items[0], &error), 0);
 }
 
 /* An endless reader stretches the run, not the window of the writers. */
@@ -85,7 +86,7 @@ static void test_each_role_has_its_own_window(void **state)
     run->connections.items[0].window_ns = 7 * SAMPLE_S;
     run->connections.items[1].window_ns = 2 * SAMPLE_S;
     summarize(result);
-    const struct result_summary *summary = &result->engines.items[0].summary;
+    const struct result_summary *summary = &result->engines.items[0].summaries.items[0];
     assert_true(summary->writes_per_second.median == 500);
     assert_true(summary->reads_per_second.median == 10);
     assert_true(summary->operations_per_second.median == 510);
@@ -117,8 +118,9 @@ static void test_medians(void **state)
             add_run(engine, "ok")->final_bytes = cases[i].bytes[j];
         }
         summarize(result);
-        assert_figure(&engine->summary.final_bytes, cases[i].median, cases[i].min, cases[i].max);
-        assert_int_equal(engine->summary.rounds_ok, cases[i].rounds);
+        assert_figure(&engine->summaries.items[0].final_bytes, cases[i].median, cases[i].min,
+                      cases[i].max);
+        assert_int_equal(engine->summaries.items[0].rounds_ok, cases[i].rounds);
         result_free(result);
     }
 }
@@ -147,7 +149,7 @@ static void test_rates_and_costs(void **state)
     run->connections.items[1].run_queue_ns = RESULT_ABSENT;
     summarize(result);
 
-    const struct result_summary *summary = &engine->summary;
+    const struct result_summary *summary = &engine->summaries.items[0];
     assert_figure(&summary->reads_per_second, 500, 500, 500);
     assert_figure(&summary->writes_per_second, 1500, 1500, 1500);
     assert_figure(&summary->operations_per_second, 2000, 2000, 2000);
@@ -190,9 +192,9 @@ static void test_shares(void **state)
         run->steal = 0.01 * (double)round;
     }
     summarize(result);
-    assert_figure(&engine->summary.run_queue_share, 0.375, 0.25, 0.5);
-    assert_figure(&engine->summary.cpu_others, 0.02, 0.02, 0.02);
-    assert_figure(&engine->summary.steal, 0.015, 0.01, 0.02);
+    assert_figure(&engine->summaries.items[0].run_queue_share, 0.375, 0.25, 0.5);
+    assert_figure(&engine->summaries.items[0].cpu_others, 0.02, 0.02, 0.02);
+    assert_figure(&engine->summaries.items[0].steal, 0.015, 0.01, 0.02);
     result_free(result);
 }
 
@@ -207,10 +209,10 @@ static void test_absent_is_not_zero(void **state)
     run->cpu_user_ns = 5;
     run->cpu_system_ns = 0;
     summarize(result);
-    assert_figure(&engine->summary.reads_per_second, 0, 0, 0);
-    assert_figure(&engine->summary.writes_per_second, ABSENT, ABSENT, ABSENT);
-    assert_figure(&engine->summary.cpu_per_operation_ns, ABSENT, ABSENT, ABSENT);
-    const struct result_script_summary *script = &engine->summary.scripts.items[0];
+    assert_figure(&engine->summaries.items[0].reads_per_second, 0, 0, 0);
+    assert_figure(&engine->summaries.items[0].writes_per_second, ABSENT, ABSENT, ABSENT);
+    assert_figure(&engine->summaries.items[0].cpu_per_operation_ns, ABSENT, ABSENT, ABSENT);
+    const struct result_script_summary *script = &engine->summaries.items[0].scripts.items[0];
     assert_figure(&script->mean_ns, ABSENT, ABSENT, ABSENT);
     assert_figure(&script->rows_read_each, ABSENT, ABSENT, ABSENT);
     assert_figure(&script->points_ns[0], ABSENT, ABSENT, ABSENT);
@@ -240,10 +242,10 @@ static void test_which_runs_count(void **state)
             add_script(run, "read", false, 10, 1000);
         }
         summarize(result);
-        assert_figure(&engine->summary.final_bytes, cases[i].final_bytes, cases[i].final_bytes,
-                      cases[i].final_bytes);
-        assert_int_equal(engine->summary.rounds_ok, cases[i].rounds_ok);
-        assert_int_equal(engine->summary.ok, 30); /* outcomes of all runs */
+        assert_figure(&engine->summaries.items[0].final_bytes, cases[i].final_bytes,
+                      cases[i].final_bytes, cases[i].final_bytes);
+        assert_int_equal(engine->summaries.items[0].rounds_ok, cases[i].rounds_ok);
+        assert_int_equal(engine->summaries.items[0].ok, 30); /* outcomes of all runs */
         result_free(result);
     }
 }
@@ -258,7 +260,7 @@ static void test_percentiles_over_rounds(void **state)
     add_script(add_run(engine, "ok"), "read", false, 1, 9000);
     add_script(add_run(engine, "ok"), "read", false, 1, 3000);
     summarize(result);
-    const struct result_script_summary *script = &engine->summary.scripts.items[0];
+    const struct result_script_summary *script = &engine->summaries.items[0].scripts.items[0];
     assert_figure(&script->points_ns[RESULT_POINT_p50], 3000, 1000, 9000);
     assert_int_equal(script->latency.histogram->count, 102);
     assert_int_equal(script->latency.histogram->max, 9000);
@@ -285,7 +287,7 @@ static void test_thin(void **state)
         add_script(add_run(engine, "ok"), "read", false, 200000, 1000);
         add_script(add_run(engine, "ok"), "read", false, cases[i].count, 1000);
         summarize(result);
-        assert_int_equal(engine->summary.scripts.items[0].point_thin[cases[i].point],
+        assert_int_equal(engine->summaries.items[0].scripts.items[0].point_thin[cases[i].point],
                          cases[i].thin);
         result_free(result);
     }
@@ -301,9 +303,44 @@ static void test_again(void **state)
     summarize(result);
     add_script(add_run(engine, "ok"), "read", false, 30, 1000);
     summarize(result);
-    assert_int_equal(engine->summary.ok, 40);
-    assert_int_equal(engine->summary.scripts.count, 1);
-    assert_figure(&engine->summary.reads_per_second, 10, 5, 15);
+    assert_int_equal(engine->summaries.items[0].ok, 40);
+    assert_int_equal(engine->summaries.items[0].scripts.count, 1);
+    assert_figure(&engine->summaries.items[0].reads_per_second, 10, 5, 15);
+    result_free(result);
+}
+
+/* Runs of a case go into its own summary, with what the coordinator said of it. */
+static void test_each_case_has_its_own_summary(void **state)
+{
+    (void)state;
+    struct result *result = result_new();
+    struct result_engine *engine = empty_engine(result);
+    struct result_summary *second = sample_must(result_list_add(&engine->summaries));
+    result_summary_init(second);
+    second->status = sample_text("partial");
+    second->error = sample_text("it stopped");
+    for (uint64_t i = 0; i < 4; i++) {
+        struct result_run *run = add_run(engine, i == 3 ? "failed" : "ok");
+        run->case_index = i % 2;
+        run->final_bytes = 100 + i;
+        add_script(run, i % 2 == 0 ? "select" : "insert", i % 2 != 0, 10 * (i + 1), 1000);
+    }
+    for (int again = 0; again < 2; again++) { /* a second time gives the same */
+        summarize(result);
+        const struct result_summary *summaries = engine->summaries.items;
+        assert_figure(&summaries[0].final_bytes, 101, 100, 102);
+        assert_figure(&summaries[1].final_bytes, 101, 101, 101);
+        assert_int_equal(summaries[0].rounds_ok, 2);
+        assert_int_equal(summaries[1].rounds_ok, 1);
+        assert_int_equal(summaries[0].ok, 10 + 30);
+        assert_int_equal(summaries[1].ok, 20 + 40);
+        assert_int_equal(summaries[0].scripts.count, 1);
+        assert_string_equal(summaries[0].scripts.items[0].script, "select");
+        assert_string_equal(summaries[1].scripts.items[0].script, "insert");
+        assert_null(summaries[0].status);
+        assert_string_equal(summaries[1].status, "partial");
+        assert_string_equal(summaries[1].error, "it stopped");
+    }
     result_free(result);
 }
 
@@ -312,6 +349,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_medians),
         cmocka_unit_test(test_each_role_has_its_own_window),
+        cmocka_unit_test(test_each_case_has_its_own_summary),
         cmocka_unit_test(test_rates_and_costs),
         cmocka_unit_test(test_absent_is_not_zero),
         cmocka_unit_test(test_which_runs_count),
