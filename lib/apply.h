@@ -40,7 +40,9 @@
 struct apply;
 
 /*
- * Prepares the statements for TABLE on DB; both must live as long. SLICE as for
+ * Prepares the statements for TABLE on DB; both must live as long. DB must have been opened with
+ * SQLITE_OPEN_URI (and its own file by an absolute path, which is then no URI): images of staged
+ * rows are attached to it. SLICE as for
  * stage_new. REMEMBER: after a merge 24 bytes a row are kept, so that the next one
  * finds what has changed without reading the table. *OUT is set only on 0.
  */

@@ -1,0 +1,26 @@
+/*
+ * The VFS through which SQLite reads images. Registered under a name that no other
+ * copy of this library has; never the default.
+ */
+#ifndef PITOT_LIB_IMAGE_VFS_H
+#define PITOT_LIB_IMAGE_VFS_H
+
+#include "lib/image_pages.h"
+
+/* Registers the VFS if it is not yet. Its name, or NULL: SQLite could not. Any thread. */
+const char *image_vfs_name(void);
+
+/* The link of an image in the list of those that can be opened. */
+struct image_file {
+    struct image_pages *pages;
+    uint64_t number; /* opened as IMAGE_VFS_PATH followed by it */
+    struct image_file *next;
+};
+
+#define IMAGE_VFS_PATH "/pitot-image-"
+
+/* Makes it known under a new number, and unknown again. Any thread. */
+void image_vfs_add(struct image_file *file);
+void image_vfs_remove(struct image_file *file);
+
+#endif

@@ -1,0 +1,218 @@
+/*
+ * Merge: staged rows are compared by primary key with what is there, and only what
+ * differs is written.
+ *
+ * What is there is known from the last pass (mirror.c), or read from the table
+ * (merge_table.c). Rows that are gone are deleted first, so that their values of unique
+ * columns are free; then changed rows are written, then new ones.
+ */
+#include <stdlib.h>
+
+#include "lib/plan.h"
+
+struct merge {
+    struct plan plan;
+    bool planned; /* the plan is whole if what is remembered is right */
+    bool known;   /* the mirror holds what the table will hold after the pass */
+    struct mirror mirror;
+};
+
+int merge_prepare(struct apply *apply, struct stage *stage, struct pitot_error *error)
+{
+    if (apply->merge == NULL) {
+        apply->merge = calloc(1, sizeof *apply->merge);
+        if (apply->merge == NULL) {
+            return failure(error, PITOT_ERROR_MEMORY, "%s: out of memory", apply->table->name);
+        }
+    }
+    struct merge *merge = apply->merge;
+    plan_clear(&merge->plan, apply->table->keys);
+    merge->planned = false;
+    if (!apply->remember) {
+        return 0;
+    }
+    int code;
+    if (merge->known) {
+        code = mirror_compare(&merge->mirror, stage, &merge->plan, error);
+        merge->planned = code > 0;
+        code = code > 0 ? 0 : code;
+    } else {
+        code = mirror_build(&merge->mirror, stage, error);
+    }
+    merge->known = code == 0;
+    return code;
+}
+
+static int run_row(struct apply *apply, const struct stage *stage, sqlite3_stmt *statement,
+                   const uint8_t *cell, struct pitot_error *error)
+{
+    struct row row;
+    row_read(stage, cell, &row);
+    row_values(stage, &row, apply->values);
+    int rc = apply_bind(apply, statement, 1);
+    rc = rc == SQLITE_OK ? apply_run(statement) : rc;
+    return rc == SQLITE_OK ? 0 : apply_refused(apply, stage, &row, 0, rc, error);
+}
+
+static int run_rows(struct apply *apply, const struct stage *stage, enum apply_statement which,
+                    const struct plan_cells *cells, size_t first, struct pitot_error *error)
+{
+    if (cells->count == first) {
+        return 0;
+    }
+    sqlite3_stmt *statement = apply_statement(apply, which, error);
+    int code = statement == NULL ? PITOT_ERROR_SQLITE : 0;
+    for (size_t i = first; i < cells->count && code == 0; i++) {
+        code = run_row(apply, stage, statement, cells->cell[i], error);
+    }
+    sqlite3_clear_bindings(statement);
+    return code;
+}
+
+/* Several rows a statement; what is left over, and a group that was refused, one by one. */
+static int put_groups(struct apply *apply, const struct stage *stage,
+                      const struct plan_cells *cells, struct pitot_error *error)
+{
+    size_t done = 0;
+    if (cells->count >= apply->group && apply->group > 1) {
+        sqlite3_stmt *put = apply_statement(apply, APPLY_PUT_GROUP, error);
+        int rc = SQLITE_OK;
+        while (put != NULL && rc == SQLITE_OK && cells->count - done >= apply->group) {
+            for (size_t i = 0; i < apply->group && rc == SQLITE_OK; i++) {
+                struct row row;
+                row_read(stage, cells->cell[done + i], &row);
+                row_values(stage, &row, apply->values);
+                rc = apply_bind(apply, put, 1 + (int)(i * apply->table->columns));
+            }
+            rc = rc == SQLITE_OK ? apply_run(put) : rc;
+            done += rc == SQLITE_OK ? apply->group : 0;
+        }
+        sqlite3_clear_bindings(put);
+        if (put == NULL) {
+            return PITOT_ERROR_SQLITE;
+        }
+        if (rc != SQLITE_OK && (rc & 0xFF) != SQLITE_CONSTRAINT) {
+            return failure_sqlite(error, apply->db, rc, "%s", apply->table->name);
+        }
+    }
+    return run_rows(apply, stage, APPLY_PUT, cells, done, error);
+}
+
+static int delete_gone(struct apply *apply, const struct plan *plan, uint64_t *deleted,
+                       struct pitot_error *error)
+{
+    const struct table *table = apply->table;
+    if (plan->gone == 0) {
+        return 0;
+    }
+    sqlite3_stmt *delete = apply_statement(apply, APPLY_DELETE, error);
+    if (delete == NULL) {
+        return PITOT_ERROR_SQLITE;
+    }
+    int rc = SQLITE_OK;
+    for (size_t i = 0; i < plan->gone && rc == SQLITE_OK; i++) {
+        for (size_t k = 0; k < table->keys && rc == SQLITE_OK; k++) {
+            int parameter = (int)table->key[k].column + 1;
+            rc = plan->gone_rowid != NULL
+                     ? sqlite3_bind_int64(delete, parameter, plan->gone_rowid[i])
+                     : convert_bind(delete, parameter, &plan->gone_value[i * table->keys + k]);
+        }
+        rc = rc == SQLITE_OK ? apply_run(delete) : rc;
+        *deleted += rc == SQLITE_OK ? (uint64_t)sqlite3_changes64(apply->db) : 0;
+    }
+    sqlite3_clear_bindings(delete);
+    return rc == SQLITE_OK ? 0 : failure_sqlite(error, apply->db, rc, "%s: deleting", table->name);
+}
+
+/* Rows that take over values of unique columns from each other must all be gone before the first
+ * comes back. Where that would be seen, by triggers or by rows that refer to them, they are updated
+ * in place, one after the other. */
+static int write_changed(struct apply *apply, const struct stage *stage, const struct plan *plan,
+                         struct pitot_error *error)
+{
+    const struct table *table = apply->table;
+    if (table->triggers || table->referenced) {
+        return run_rows(apply, stage, APPLY_UPDATE, &plan->changed, 0, error);
+    }
+    if (!table->unique_beside) {
+        return put_groups(apply, stage, &plan->changed, error);
+    }
+    int code = run_rows(apply, stage, APPLY_DELETE, &plan->changed, 0, error);
+    return code != 0 ? code : run_rows(apply, stage, APPLY_INSERT, &plan->changed, 0, error);
+}
+
+/* A new row that was refused may be one that was staged twice. */
+static int insert_added(struct apply *apply, const struct stage *stage, const struct plan *plan,
+                        struct pitot_error *error)
+{
+    const struct table *table = apply->table;
+    int code = run_rows(apply, stage, APPLY_INSERT, &plan->added, 0, error);
+    if (code == PITOT_ERROR_CONSTRAINT) {
+        struct order order;
+        int found = order_rows(&order, stage, table->key, table->keys, table->keys, NULL,
+                               &(struct pitot_error){.code = 0});
+        if (found == PITOT_ERROR_DUPLICATE) {
+            order_release(&order);
+            return order_rows(&order, stage, table->key, table->keys, table->keys, NULL, error);
+        }
+        order_release(&order);
+    }
+    return code;
+}
+
+int apply_merge(struct apply *apply, struct stage *stage, bool trusted, struct pitot_counts *counts,
+                struct pitot_error *error)
+{
+    struct merge *merge = apply->merge;
+    struct plan *plan = &merge->plan;
+    struct pitot_counts found = {0};
+    int code = trusted && merge->planned ? 0 : table_compare(apply, stage, plan, error);
+    code = code != 0 ? code : delete_gone(apply, plan, &found.deleted, error);
+    code = code != 0 ? code : write_changed(apply, stage, plan, error);
+    code = code != 0 ? code : insert_added(apply, stage, plan, error);
+    if (code == 0) {
+        found.inserted = plan->added.count;
+        found.updated = plan->changed.count;
+        found.unchanged = plan->unchanged;
+        *counts = found;
+    }
+    return code;
+}
+
+void merge_end(struct apply *apply, bool committed)
+{
+    if (apply->merge == NULL) {
+        return;
+    }
+    plan_clear(&apply->merge->plan, apply->table->keys);
+    apply->merge->planned = false;
+    if (!committed) {
+        apply_forget(apply);
+    }
+}
+
+void merge_free(struct merge *merge)
+{
+    if (merge != NULL) {
+        mirror_clear(&merge->mirror);
+        free(merge);
+    }
+}
+
+void apply_forget(struct apply *apply)
+{
+    if (apply->merge != NULL) {
+        mirror_clear(&apply->merge->mirror);
+        apply->merge->known = false;
+    }
+}
+
+size_t apply_memory(const struct apply *apply)
+{
+    return (size_t)apply_rows_kept(apply) * (sizeof(uint64_t) + sizeof(struct hash));
+}
+
+uint64_t apply_rows_kept(const struct apply *apply)
+{
+    return apply->merge != NULL && apply->merge->known ? apply->merge->mirror.rows : 0;
+}

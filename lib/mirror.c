@@ -1,0 +1,262 @@
+#include <stdlib.h>
+
+#include "lib/plan.h"
+
+void mirror_clear(struct mirror *mirror)
+{
+    free(mirror->key);
+    free(mirror->row);
+    *mirror = (struct mirror){.rows = 0};
+}
+
+static int out_of_memory(const struct stage *stage, struct pitot_error *error)
+{
+    return failure(error, PITOT_ERROR_MEMORY, "%s: out of memory for what is remembered of it",
+                   stage->table->name);
+}
+
+static bool allocate(struct mirror *mirror, size_t rows)
+{
+    mirror->key = malloc((rows + 1) * sizeof *mirror->key);
+    mirror->row = malloc((rows + 1) * sizeof *mirror->row);
+    mirror->rows = rows;
+    return mirror->key != NULL && mirror->row != NULL;
+}
+
+/* The walk of a comparison. */
+struct walk {
+    const struct stage *stage;
+    const uint64_t *secret;
+    const struct mirror *old; /* the last pass */
+    struct mirror *new;       /* this one; the same as long as all keys are where they were */
+    struct mirror grown;      /* where it stands once they are not */
+    struct plan *plan;
+    struct order key; /* of hashed keys */
+    size_t at;        /* staged rows so far */
+    size_t next;      /* the remembered row that is expected */
+    uint32_t *lookup; /* hashed keys: number of a remembered row, plus 1; made when needed */
+    size_t mask;
+    bool *used;
+    bool doubt;
+};
+
+/* The keys have moved: what is remembered from here on goes to memory of its own. */
+static bool leave(struct walk *walk)
+{
+    if (walk->new == &walk->grown) {
+        return true;
+    }
+    if (!allocate(&walk->grown, walk->stage->rows)) {
+        return false;
+    }
+    memcpy(walk->grown.key, walk->old->key, walk->at * sizeof *walk->old->key);
+    memcpy(walk->grown.row, walk->old->row, walk->at * sizeof *walk->old->row);
+    walk->new = &walk->grown;
+    return true;
+}
+
+static void put(struct walk *walk, uint64_t key, struct hash row)
+{
+    walk->new->key[walk->at] = key;
+    walk->new->row[walk->at] = row;
+}
+
+/* The staged row has the key of the remembered row MATCH. */
+static bool meet(struct walk *walk, size_t match, uint64_t key, struct hash row,
+                 const uint8_t *cell)
+{
+    bool same = hash_same(walk->old->row[match], row);
+    if (same) {
+        walk->plan->unchanged++;
+    } else if (!plan_add(&walk->plan->changed, cell)) {
+        return false;
+    }
+    if (match != walk->at && !leave(walk)) {
+        return false;
+    }
+    if (!same || walk->new == &walk->grown) {
+        put(walk, key, row);
+    }
+    return true;
+}
+
+static bool add(struct walk *walk, uint64_t key, struct hash row, const uint8_t *cell)
+{
+    if (!plan_add(&walk->plan->added, cell) || !leave(walk)) {
+        return false;
+    }
+    put(walk, key, row);
+    return true;
+}
+
+/* Both sides are in the order of their rowids. */
+static bool step_ordered(struct walk *walk, const struct row *row, struct hash hash,
+                         const uint8_t *cell)
+{
+    while (walk->next < walk->old->rows && (int64_t)walk->old->key[walk->next] < row->rowid) {
+        if (!plan_gone_rowid(walk->plan, (int64_t)walk->old->key[walk->next++])) {
+            return false;
+        }
+    }
+    uint64_t key = (uint64_t)row->rowid;
+    if (walk->next < walk->old->rows && walk->old->key[walk->next] == key) {
+        return meet(walk, walk->next++, key, hash, cell);
+    }
+    return add(walk, key, hash, cell);
+}
+
+/* All remembered keys, to be found by their hash. */
+static bool make_lookup(struct walk *walk)
+{
+    size_t size = 16;
+    while (size < 2 * walk->old->rows) {
+        size *= 2;
+    }
+    walk->mask = size - 1;
+    walk->lookup = calloc(size, sizeof *walk->lookup);
+    walk->used = calloc(walk->old->rows + 1, sizeof *walk->used);
+    if (walk->lookup == NULL || walk->used == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < walk->old->rows; i++) {
+        size_t slot = walk->old->key[i] & walk->mask;
+        while (walk->lookup[slot] != 0) {
+            slot = (slot + 1) & walk->mask;
+        }
+        walk->lookup[slot] = (uint32_t)i + 1;
+    }
+    memset(walk->used, 1, walk->at * sizeof *walk->used);
+    return true;
+}
+
+static bool find(const struct walk *walk, uint64_t key, size_t *match)
+{
+    for (size_t slot = key & walk->mask; walk->lookup[slot] != 0; slot = (slot + 1) & walk->mask) {
+        *match = walk->lookup[slot] - 1;
+        if (walk->old->key[*match] == key) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* In whatever order; usually that of the last pass. */
+static bool step_hashed(struct walk *walk, const struct row *row, struct hash hash,
+                        const uint8_t *cell)
+{
+    size_t match = walk->next;
+    /* The hash of a row is also one of its key. */
+    if (match < walk->old->rows && hash_same(walk->old->row[match], hash) &&
+        (walk->used == NULL || !walk->used[match])) {
+        if (walk->used != NULL) {
+            walk->used[match] = true;
+        }
+        walk->next++;
+        return meet(walk, match, walk->old->key[match], hash, cell);
+    }
+    order_values(&walk->key, row, walk->key.one);
+    uint64_t key = hash_key(walk->secret, walk->key.key, walk->key.keys, walk->key.one);
+    bool found = match < walk->old->rows && walk->old->key[match] == key;
+    if (!found) {
+        if (walk->lookup == NULL && !make_lookup(walk)) {
+            return false;
+        }
+        found = find(walk, key, &match);
+    }
+    if (!found) {
+        return add(walk, key, hash, cell);
+    }
+    if (walk->used != NULL) {
+        /* Two rows with one key, or with one hash: the table's way tells them apart. */
+        walk->doubt = walk->doubt || walk->used[match];
+        walk->used[match] = true;
+    }
+    walk->next = match + 1;
+    return meet(walk, match, key, hash, cell);
+}
+
+static bool walk_rows(struct walk *walk)
+{
+    const struct stage *stage = walk->stage;
+    bool ordered = stage->table->rowid != TABLE_NONE;
+    for (size_t p = 0; p < stage->pages.count; p++) {
+        for (size_t c = 0; c < stage->pages.page[p].cells; c++) {
+            const uint8_t *cell = page_cell(&stage->pages.page[p], c);
+            struct row row;
+            row_read(stage, cell, &row);
+            struct hash hash = hash_bytes(walk->secret, row.record, row.size);
+            if (!(ordered ? step_ordered : step_hashed)(walk, &row, hash, cell)) {
+                return false;
+            }
+            walk->at++;
+        }
+    }
+    if (ordered) {
+        while (walk->next < walk->old->rows) {
+            if (!plan_gone_rowid(walk->plan, (int64_t)walk->old->key[walk->next++])) {
+                return false;
+            }
+        }
+        return true;
+    }
+    size_t met = walk->plan->unchanged + walk->plan->changed.count;
+    walk->doubt = walk->doubt || met < walk->old->rows;
+    return true;
+}
+
+int mirror_compare(struct mirror *mirror, const struct stage *stage, struct plan *plan,
+                   struct pitot_error *error)
+{
+    const struct table *table = stage->table;
+    struct walk walk = {
+        .stage = stage, .secret = hash_secret(), .old = mirror, .new = mirror, .plan = plan};
+    int code = order_open(&walk.key, stage, table->key, table->keys, error);
+    if (code == 0 && (walk.secret == NULL || !walk_rows(&walk))) {
+        code = out_of_memory(stage, error);
+    }
+    order_release(&walk.key);
+    free(walk.lookup);
+    free(walk.used);
+    if (code != 0) {
+        mirror_clear(&walk.grown);
+        mirror_clear(mirror);
+        return code;
+    }
+    if (walk.new == &walk.grown) {
+        mirror_clear(mirror);
+        *mirror = walk.grown;
+    }
+    mirror->rows = stage->rows;
+    return walk.doubt ? 0 : 1;
+}
+
+int mirror_build(struct mirror *mirror, const struct stage *stage, struct pitot_error *error)
+{
+    const struct table *table = stage->table;
+    const uint64_t *secret = hash_secret();
+    struct order key;
+    mirror_clear(mirror);
+    int code = order_open(&key, stage, table->key, table->keys, error);
+    if (code == 0 && (secret == NULL || !allocate(mirror, stage->rows))) {
+        code = out_of_memory(stage, error);
+    }
+    size_t at = 0;
+    for (size_t p = 0; p < stage->pages.count && code == 0; p++) {
+        for (size_t c = 0; c < stage->pages.page[p].cells; c++, at++) {
+            struct row row;
+            row_read(stage, page_cell(&stage->pages.page[p], c), &row);
+            mirror->row[at] = hash_bytes(secret, row.record, row.size);
+            if (table->rowid != TABLE_NONE) {
+                mirror->key[at] = (uint64_t)row.rowid;
+            } else {
+                order_values(&key, &row, key.one);
+                mirror->key[at] = hash_key(secret, table->key, table->keys, key.one);
+            }
+        }
+    }
+    order_release(&key);
+    if (code != 0) {
+        mirror_clear(mirror);
+    }
+    return code;
+}

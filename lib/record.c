@@ -1,0 +1,31 @@
+#include "lib/record.h"
+
+void record_next(struct record_reader *reader, struct pitot_value *value)
+{
+    static const uint8_t sizes[10] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};
+    uint64_t serial;
+    reader->type += varint_read(reader->type, &serial);
+    if (serial >= SERIAL_BLOB) {
+        value->type = serial % 2 == 0 ? PITOT_BLOB : PITOT_TEXT;
+        value->size = (uint32_t)((serial - SERIAL_BLOB) / 2);
+        value->as.bytes = reader->body;
+        reader->body += value->size;
+        return;
+    }
+    uint32_t size = sizes[serial];
+    uint64_t word = size > 0 && (reader->body[0] & 0x80) != 0 ? UINT64_MAX : 0;
+    for (uint32_t i = 0; i < size; i++) {
+        word = word << 8 | reader->body[i];
+    }
+    reader->body += size;
+    value->size = 0;
+    if (serial == SERIAL_NULL) {
+        value->type = PITOT_NULL;
+    } else if (serial == SERIAL_REAL) {
+        value->type = PITOT_REAL;
+        memcpy(&value->as.real, &word, sizeof word);
+    } else {
+        value->type = PITOT_INTEGER;
+        value->as.integer = serial >= SERIAL_ZERO ? (int64_t)(serial - SERIAL_ZERO) : (int64_t)word;
+    }
+}

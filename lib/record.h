@@ -1,0 +1,219 @@
+/*
+ * SQLite's record format (https://www.sqlite.org/fileformat2.html, 2.1): a header of
+ * serial types and the values behind it. And the cells of b-tree pages, which hold a
+ * record behind its size and, in tables with rowids, the rowid.
+ *
+ * Everything here reads memory that this library wrote itself: nothing is checked.
+ */
+#ifndef PITOT_LIB_RECORD_H
+#define PITOT_LIB_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "lib/error.h"
+
+enum { VARINT_MAX = 9 };
+
+static inline size_t varint_size(uint64_t value)
+{
+    if (value < 128) {
+        return 1;
+    }
+    /* A byte for each 7 bits, and 8 bits in the ninth. */
+    size_t size = (size_t)(70 - __builtin_clzll(value)) / 7;
+    return size > VARINT_MAX ? VARINT_MAX : size;
+}
+
+/* Writes varint_size(value) bytes and returns that number. */
+static inline size_t varint_write(uint8_t *out, uint64_t value)
+{
+    if (value < 128) {
+        out[0] = (uint8_t)value;
+        return 1;
+    }
+    size_t size = varint_size(value);
+    size_t i = size;
+    if (size == VARINT_MAX) {
+        out[--i] = (uint8_t)value;
+        value >>= 8;
+    } else {
+        out[--i] = (uint8_t)(value & 0x7F);
+        value >>= 7;
+    }
+    while (i > 0) {
+        out[--i] = (uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    return size;
+}
+
+/* Returns the bytes read. */
+static inline size_t varint_read(const uint8_t *in, uint64_t *value)
+{
+    uint64_t result = in[0];
+    if (result < 128) {
+        *value = result;
+        return 1;
+    }
+    result &= 0x7F;
+    size_t i = 1;
+    for (; i < VARINT_MAX - 1; i++) {
+        result = result << 7 | (in[i] & 0x7F);
+        if (in[i] < 128) {
+            *value = result;
+            return i + 1;
+        }
+    }
+    *value = result << 8 | in[i];
+    return VARINT_MAX;
+}
+
+static inline void put_u16(uint8_t *out, uint32_t value)
+{
+    out[0] = (uint8_t)(value >> 8);
+    out[1] = (uint8_t)value;
+}
+
+static inline void put_u32(uint8_t *out, uint32_t value)
+{
+    value = __builtin_bswap32(value);
+    memcpy(out, &value, sizeof value);
+}
+
+static inline uint32_t get_u16(const uint8_t *in)
+{
+    return (uint32_t)in[0] << 8 | in[1];
+}
+
+static inline uint32_t get_u32(const uint8_t *in)
+{
+    uint32_t value;
+    memcpy(&value, in, sizeof value);
+    return __builtin_bswap32(value);
+}
+
+/* Serial types: 0 NULL, 1 to 6 integers of so many bytes, 7 a double, 8 and 9 the
+ * integers 0 and 1, from 12 on blobs (even) and texts (odd). */
+enum {
+    SERIAL_NULL = 0,
+    SERIAL_INT64 = 6,
+    SERIAL_REAL = 7,
+    SERIAL_ZERO = 8,
+    SERIAL_ONE = 9,
+    SERIAL_BLOB = 12,
+    SERIAL_TEXT = 13
+};
+
+/* One value on its way into a record. */
+struct record_slot {
+    uint64_t serial;
+    uint32_t size; /* bytes in the body */
+    union {
+        uint64_t word; /* the last `size` of its bytes, high byte first */
+        const void *bytes;
+    } as;
+};
+
+static inline void record_slot_integer(struct record_slot *slot, int64_t value)
+{
+    static const uint8_t sizes[9] = {1, 2, 3, 4, 6, 6, 8, 8, 8};
+    static const uint8_t serials[9] = {0, 1, 2, 3, 4, 0, 5, 0, 6};
+    uint64_t word = (uint64_t)value;
+    if (word < 2) {
+        slot->serial = SERIAL_ZERO + word;
+        slot->size = 0;
+        return;
+    }
+    /* Significant bits without the sign, then the sign: bytes from 1 to 8. */
+    uint64_t magnitude = word ^ (uint64_t)(value >> 63);
+    unsigned bits = magnitude == 0 ? 0 : 64u - (unsigned)__builtin_clzll(magnitude);
+    uint32_t size = sizes[bits / 8];
+    slot->serial = serials[size];
+    slot->size = size;
+    slot->as.word = word;
+}
+
+static inline void record_slot_real(struct record_slot *slot, double value)
+{
+    slot->serial = SERIAL_REAL;
+    slot->size = 8;
+    memcpy(&slot->as.word, &value, sizeof value);
+}
+
+static inline void record_slot_bytes(struct record_slot *slot, unsigned first_serial,
+                                     const void *bytes, uint32_t size)
+{
+    slot->serial = first_serial + 2 * (uint64_t)size;
+    slot->size = size;
+    slot->as.bytes = bytes;
+}
+
+/* Bytes that a record's header and body take. */
+static inline size_t record_header_size(const struct record_slot *slots, size_t count)
+{
+    size_t types = 0;
+    for (size_t i = 0; i < count; i++) {
+        types += varint_size(slots[i].serial);
+    }
+    size_t size = types + varint_size(types + 1);
+    return types + varint_size(size);
+}
+
+static inline size_t record_body_size(const struct record_slot *slots, size_t count)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++) {
+        size += slots[i].size;
+    }
+    return size;
+}
+
+/*
+ * Writes the record. HEADER and BODY are its sizes. Up to RECORD_SLACK bytes before
+ * OUT are overwritten: a whole word is stored where an integer needs less.
+ */
+enum { RECORD_SLACK = 8 };
+static inline void record_write(uint8_t *out, const struct record_slot *slots, size_t count,
+                                size_t header, size_t body)
+{
+    uint8_t *end = out + header + body;
+    for (size_t i = count; i-- > 0;) {
+        uint32_t size = slots[i].size;
+        if (slots[i].serial >= SERIAL_BLOB) {
+            end -= size;
+            if (size > 0) {
+                memcpy(end, slots[i].as.bytes, size);
+            }
+        } else if (size > 0) {
+            uint64_t word = __builtin_bswap64(slots[i].as.word);
+            memcpy(end - 8, &word, sizeof word);
+            end -= size;
+        }
+    }
+    uint8_t *at = out + varint_write(out, header);
+    for (size_t i = 0; i < count; i++) {
+        at += varint_write(at, slots[i].serial);
+    }
+}
+
+/* Walks over the values of a record. */
+struct record_reader {
+    const uint8_t *type;
+    const uint8_t *types_end;
+    const uint8_t *body;
+};
+
+static inline void record_open(struct record_reader *reader, const uint8_t *record)
+{
+    uint64_t header;
+    reader->type = record + varint_read(record, &header);
+    reader->types_end = record + header;
+    reader->body = reader->types_end;
+}
+
+/* The next value; text and blobs point into the record. */
+void record_next(struct record_reader *reader, struct pitot_value *value);
+
+#endif
