@@ -60,7 +60,12 @@ function cut(label: string, width: number): string {
 }
 
 function base(width: number, height: number): Plot.PlotOptions {
-    return { width, height, style: { font: FONT, background: "none", overflow: "visible" } };
+    return {
+        width,
+        height: height + 14,
+        marginBottom: 46,
+        style: { font: FONT, background: "none", overflow: "visible" },
+    };
 }
 
 /** SVG elements keep what the tooltip says in an attribute of their own. */
@@ -207,7 +212,7 @@ export const PERCENTILE_END = 99.999;
 const NINES = [50, 90, 99, 99.9, 99.99, 99.999];
 
 export function nines(percentile: number): number {
-    return -Math.log10(1 - Math.min(percentile, PERCENTILE_END) / 100);
+    return Math.abs(Math.log10(1 - Math.min(percentile, PERCENTILE_END) / 100));
 }
 
 export function curves(points: readonly LinePoint[], width: number, domain: Domain): Drawing {
@@ -218,7 +223,8 @@ export function curves(points: readonly LinePoint[], width: number, domain: Doma
         x: {
             domain: [0, nines(PERCENTILE_END)],
             label: "percentile",
-            ticks: NINES.map(nines),
+            // On a narrow screen the last labels would run into each other.
+            ticks: NINES.filter((p) => width > 450 || p !== 99.99).map(nines),
             tickFormat: (v: number) => `${Number((100 * (1 - 10 ** -v)).toFixed(3))}`,
             grid: true,
         },

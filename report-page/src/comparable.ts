@@ -1,5 +1,5 @@
 /** What keeps two results from being compared, found by holding their records together. */
-import type { Result, Source } from "./result.ts";
+import type { Case, Result, Source } from "./result.ts";
 
 interface Fact {
     what: string;
@@ -55,10 +55,11 @@ export function differences(sources: readonly Source[]): Difference[] {
             sources.map((s) => fact.of(s.result)),
         );
     }
-    const labels = new Set(sources.flatMap((s) => s.result.cases.map((c) => `${c.suite}: ${c.label}`)));
+    const nameOf = (c: Case) => (c.suite === c.label ? c.label : `${c.suite} ${c.label}`);
+    const labels = new Set(sources.flatMap((s) => s.result.cases.map(nameOf)));
     for (const label of labels) {
         const cases = sources.map((s) =>
-            s.result.cases.find((c) => `${c.suite}: ${c.label}` === label),
+            s.result.cases.find((c) => nameOf(c) === label),
         );
         if (cases.some((c) => c === undefined)) {
             note(

@@ -6,7 +6,8 @@ export function significant(value: number, digits = 3): string {
     if (value === 0) {
         return "0";
     }
-    const magnitude = Math.floor(Math.log10(Math.abs(value)));
+    // Rounded first: 0.9996 has the magnitude of 1.
+    const magnitude = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits)))));
     const decimals = Math.max(0, digits - 1 - magnitude);
     const rounded = value.toFixed(Math.min(decimals, 12));
     const [whole, fraction] = rounded.split(".") as [string, string | undefined];

@@ -39,6 +39,9 @@ function row(stage: Stage, figures: readonly (FigureSpec | null)[]): HTMLElement
 
 /** Lists of figures of several files, turned into rows of the same figure. */
 function rows(stage: Stage, byFile: readonly FigureSpec[][]): HTMLElement[] {
+    if (byFile.length === 1) {
+        return [element("div", { class: "grid" }, ...byFile[0]!.map((f) => stage.figure(f)))];
+    }
     const titles = [...new Set(byFile.flatMap((figures) => figures.map((f) => f.title)))];
     return titles.map((title) =>
         row(

@@ -127,11 +127,10 @@ static int deliver(const struct report *report, struct error *error)
 static int check(const struct report *report, struct error *error)
 {
     if (report->count > 1 && !is_html(report)) {
-        return error_set(
-            error, ERROR_INVALID,
-            "--format %s shows one FILE, found %zu; --format html shows several beside "
-            "each other",
-            report->given.format, report->count);
+        return error_set(error, ERROR_INVALID,
+                         "--format %s shows one FILE, found \"%s\" and \"%s\"; --format html shows "
+                         "several beside each other",
+                         report->given.format, report->files[0], report->files[1]);
     }
     if (is_html(report) && !report_html_ready()) {
         return error_set(error, ERROR_UNAVAILABLE, "--format html: %s", REPORT_HTML_MISSING);

@@ -58,7 +58,9 @@ function points(view: View, kind: Kind): LinePoint[] {
         runs.flatMap((run) => {
             let before = 0;
             return run.seconds.flatMap((second) => {
-                const width_s = second.at_s - before;
+                // The run may have ended within the interval.
+                const end_s = Math.min(second.at_s, Number(run.window_ns ?? 0) / 1e9);
+                const width_s = end_s - before;
                 before = second.at_s;
                 const value = width_s < SHORTEST_S ? null : kind.of(second, width_s);
                 return value === null
