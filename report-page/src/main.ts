@@ -3,7 +3,7 @@ import { commonBaseline, differences } from "./comparable.ts";
 import { cell, dataTable } from "./datatable.ts";
 import { element, isolated } from "./dom.ts";
 import { list } from "./format.ts";
-import type { Case, Source } from "./result.ts";
+import { normalised, type Case, type Source } from "./result.ts";
 import { benchFigures } from "./sections/bench.ts";
 import { comparisonFigures } from "./sections/compare.ts";
 import { concurrentFigures } from "./sections/concurrent.ts";
@@ -162,4 +162,4 @@ function page(sources: readonly Source[]): void {
 }
 
 const data = document.getElementById("data")!.textContent!;
-page(JSON.parse(data) as Source[]);
+page((JSON.parse(data) as Source[]).map((s) => ({ ...s, result: normalised(s.result) })));

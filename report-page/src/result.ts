@@ -136,7 +136,7 @@ export interface Cell {
     ratio: number | null;
     ratio_low: number | null;
     ratio_high: number | null;
-    verdict: string;
+    verdict: string | null;
     smallest_difference: number | null;
     more_rounds: Count;
     rounds: number;
@@ -189,6 +189,12 @@ export interface Result {
     cases: Case[];
     engines: Engine[];
     comparison: Comparison | null;
+}
+
+/** A file whose comparison has no baseline compares nothing. */
+export function normalised(result: Result): Result {
+    const none = result.comparison === null || result.comparison.baseline === null;
+    return none ? { ...result, comparison: null } : result;
 }
 
 /** A result and how it is called beside others: the name of its file. */

@@ -66,7 +66,7 @@ export function verdicts(what: string, baseline: string, cells: readonly Cell[])
         } else if (cell.verdict === "no difference shown") {
             same.push(cell.engine);
         } else {
-            const reason = REASONS[cell.verdict] ?? cell.note ?? cell.verdict;
+            const reason = REASONS[cell.verdict ?? ""] ?? cell.note ?? cell.verdict ?? "no verdict";
             unsaid.set(reason, [...(unsaid.get(reason) ?? []), cell.engine]);
         }
     }

@@ -14,9 +14,12 @@ export function rowLabel(result: Result, row: ComparisonRow): string {
     return parts.join(", ");
 }
 
+/** More rows than this are in the table only. */
+const ROWS_DRAWN = 60;
+
 function points(result: Result, table: ComparisonTable, find: (engine: string) => Series | null): RatioPoint[] {
     const baseline = result.comparison!.baseline;
-    return table.rows.flatMap((row) =>
+    return table.rows.slice(0, ROWS_DRAWN).flatMap((row) =>
         row.cells.flatMap((c) => {
             const series = find(c.engine);
             if (series === null || c.engine === baseline || c.ratio === null) {
@@ -29,8 +32,8 @@ function points(result: Result, table: ComparisonTable, find: (engine: string) =
                     value: c.ratio,
                     low: c.ratio_low ?? c.ratio,
                     high: c.ratio_high ?? c.ratio,
-                    verdict: c.verdict,
-                    tip: `${rowLabel(result, row)}, ${series.label}\nratio to ${baseline}: ${c.ratio}\ninterval: ${c.ratio_low ?? "–"} to ${c.ratio_high ?? "–"}\n${c.verdict}`,
+                    verdict: c.verdict ?? "",
+                    tip: `${rowLabel(result, row)}, ${series.label}\nratio to ${baseline}: ${c.ratio}\ninterval: ${c.ratio_low ?? "–"} to ${c.ratio_high ?? "–"}\n${c.verdict ?? "no verdict"}`,
                 },
             ];
         }),
@@ -39,7 +42,8 @@ function points(result: Result, table: ComparisonTable, find: (engine: string) =
 
 function verdictCell(c: Cell) {
     const mark = c.verdict === "faster" || c.verdict === "slower" ? c.verdict : undefined;
-    return cell(c.verdict, c.note === null ? c.verdict : `${c.verdict} (${c.note})`, mark);
+    const shown = [c.verdict, c.note].filter((part) => part !== null).join(": ");
+    return cell(c.verdict, shown === "" ? "–" : shown, mark);
 }
 
 function data(result: Result, table: ComparisonTable): Data {
@@ -109,7 +113,11 @@ export function comparisonFigures(
         return {
             id: slug("compare", source.label, table.suite, table.metric),
             title: `${table.suite}: ${table.metric}, ratio to ${comparison.baseline}`,
-            sentence: `${comparisonSentence(comparison, table)}${means(result, table)}`,
+            sentence: `${comparisonSentence(comparison, table)}${means(result, table)}${
+                table.rows.length > ROWS_DRAWN
+                    ? ` The chart shows the first ${ROWS_DRAWN} of ${table.rows.length} rows.`
+                    : ""
+            }`,
             draw: (width, shown) => {
                 const drawn = points(result, table, find).filter((p) => shown(p.series));
                 return drawn.length === 0 || domain === null
