@@ -30,8 +30,10 @@ export interface Case {
     isolation: string;
 }
 
-/** [percentile, nanoseconds] */
-export type CurvePoint = [number, number];
+export interface CurvePoint {
+    percentile: number;
+    value_ns: number;
+}
 
 export interface ScriptSummary {
     role: string;

@@ -35,8 +35,8 @@ function curvePoints(view: View, which: Script): LinePoint[] {
     return view.entries.flatMap((entry) => {
         const script = summaryOf(entry, which);
         return (script?.curve ?? [])
-            .filter(([percentile, ns]) => percentile <= PERCENTILE_END && ns > 0)
-            .map(([percentile, ns]) => ({
+            .filter((p) => p.percentile <= PERCENTILE_END && p.value_ns > 0)
+            .map(({ percentile, value_ns: ns }) => ({
                 series: entry.series,
                 line: entry.series.key,
                 x: nines(percentile),
