@@ -116,16 +116,20 @@ test("prod: a tooltip has the value of the file, by pointer and by keyboard", as
     const prod = load("prod");
     const opened = await open(report({ prod }));
     const { page } = opened;
-    const engine = prod.engines[0];
-    const value = engine.summaries[0].operations_per_second.median;
+    const median = (engine) => engine.summaries[0].operations_per_second.median;
+    // The longest bar: no circle of a round lies over its beginning.
+    const engine = prod.engines.reduce((a, b) => (median(a) > median(b) ? a : b));
     const figure = "figure[id^='throughput-prod']";
-    await page.hover(`${figure} [data-tip*='median of rounds']`);
+    await page.hover(`${figure} [data-engine='${engine.name}'][data-tip*='median of rounds']`, {
+        position: { x: 4, y: 4 },
+    });
     const shown = await page.textContent(".tooltip:not([hidden])");
-    assert.ok(shown.includes(engine.name) && shown.includes(String(value)), shown);
+    assert.ok(shown.includes(engine.name) && shown.includes(String(median(engine))), shown);
     await page.mouse.move(0, 0);
     await page.focus(`${figure} .chart`);
     await page.keyboard.press("ArrowRight");
-    assert.ok((await page.textContent(".tooltip:not([hidden])")).includes(String(value)));
+    const first = await page.textContent(".tooltip:not([hidden])");
+    assert.ok(first.includes(String(median(prod.engines[0]))), first);
     await page.keyboard.press("Escape");
     assert.equal(await page.$(".tooltip:not([hidden])"), null);
     await quiet(opened);
