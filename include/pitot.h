@@ -322,7 +322,8 @@ PITOT_API const char *pitot_source_name(const struct pitot_source *source);
 /* Stops a source for good: no further pass, a running one is cancelled (see pitot_pass_cancelled)
  * and its rows are thrown away, tickets end with CANCELLED. Waits until the function has returned;
  * after that the tables are free for another source. Errors: STUCK after timeout_ms, naming the
- * source: it is asked all the same. DEADLOCK from its own function, unless timeout_ms is 0. */
+ * source: it is asked all the same. DEADLOCK from its own function, unless timeout_ms is 0; it is
+ * asked all the same. */
 PITOT_API int pitot_source_stop(struct pitot_source *source, int timeout_ms,
                                 struct pitot_error *error);
 
@@ -348,7 +349,7 @@ PITOT_API int pitot_pass_add(struct pitot_pass *pass, size_t table,
 PITOT_API int pitot_pass_fail(struct pitot_pass *pass, int code, const char *text);
 
 /* 1 when the pass is to end (source stopped, store closing, deadline past): return soon, with any
- * number; otherwise 0. Costs a few nanoseconds. */
+ * number; otherwise 0. Costs some ten nanoseconds. */
 PITOT_API int pitot_pass_cancelled(struct pitot_pass *pass);
 
 /* Becomes readable for poll(2) when pitot_pass_cancelled() becomes 1. Do not read or close it. */
@@ -534,6 +535,7 @@ struct pitot_stats {
     uint64_t wal_bytes; /* size of the WAL after the last commit or checkpoint */
     uint64_t wal_bytes_max;
     uint64_t checkpoints_blocked; /* that a snapshot kept from finishing */
+    uint64_t checkpoints_failed;  /* by an error; the next pass tries again */
     uint64_t commit_sequence;
     uint64_t events_joined;      /* closings that were joined to an unread one */
     uint64_t oldest_snapshot_ns; /* age; 0: none is open in this process */

@@ -1,9 +1,9 @@
 #include "coordinator/data.h"
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/units.h"
 #include "coordinator/interrupt.h"
+#include "core/hash.h"
 #include "result/result.h"
 
 #include <dirent.h>

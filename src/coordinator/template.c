@@ -8,11 +8,11 @@
  * and a page that went bad would be blamed on an engine.
  */
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/json.h"
 #include "base/units.h"
 #include "coordinator/data.h"
 #include "core/clock.h"
+#include "core/hash.h"
 #include "result/result.h"
 
 #include <endian.h>

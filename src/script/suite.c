@@ -1,7 +1,7 @@
 #include "script/suite_internal.h"
 
-#include "base/hash.h"
 #include "base/text.h"
+#include "core/hash.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "folder.h"
+#include "../folder.h"
 
 static struct data_folder data;
 static struct error error;

@@ -3,7 +3,7 @@
 
 #include <setjmp.h>
 
-#include "folder.h"
+#include "../folder.h"
 
 static struct error error;
 static result_pairs facts;

@@ -3,7 +3,7 @@
 
 #include <setjmp.h>
 
-#include "folder.h"
+#include "../folder.h"
 
 static int parse(const char *text, const char *of_folder, struct manifest *out, struct error *error)
 {

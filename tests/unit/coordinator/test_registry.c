@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <setjmp.h>
 
-#include "folder.h"
+#include "../folder.h"
 
 static struct registry registry;
 static engine_choices choices;

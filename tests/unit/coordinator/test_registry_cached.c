@@ -4,7 +4,7 @@
 
 #include <setjmp.h>
 
-#include "folder.h"
+#include "../folder.h"
 
 static struct registry registry;
 static engine_choices choices;

@@ -3,7 +3,7 @@
 
 #include <setjmp.h>
 
-#include "folder.h"
+#include "../folder.h"
 
 static struct manifest manifests[] = {
     {.name = (char *)"dotted.js"},

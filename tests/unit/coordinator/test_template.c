@@ -8,7 +8,7 @@
 #include <math.h>
 #include <setjmp.h>
 
-#include "folder.h"
+#include "../folder.h"
 
 enum { TEMPLATE_BYTES = 1 << 20 };
 
