@@ -31,7 +31,7 @@ help:
 build:
 	@scripts/setup
 	@echo 'building pitot (build/)' >&2
-	@cmake --preset release -Wno-dev --log-level=WARNING >/dev/null
+	@$(page); cmake --preset release -Wno-dev --log-level=WARNING -DPITOT_PAGE="$$page" >/dev/null
 	@cmake --build --preset release -- --quiet
 
 # Status 3 of build-engine-sqlite: no npm; the system's library is measured instead.
@@ -40,6 +40,9 @@ engine-sqlite = scripts/build-engine-sqlite || [ $$? -eq 3 ]
 engines-node = scripts/build-engines-node || [ $$? -eq 3 ]
 # The same without Rust.
 engine-turso = scripts/build-engine-turso || [ $$? -eq 3 ]
+
+# The page of --format html. Status 3: no Node; pitot is built without it, and says how to get it.
+page = page=$$(scripts/build-page) || { [ $$? -eq 3 ] && page=; }
 
 prod: build
 	@$(engine-sqlite)
@@ -74,8 +77,8 @@ test:
 	@scripts/setup --tests
 	@$(engines-node)
 	@$(engine-turso)
-	@set -e; for preset in test asan tsan clang; do \
-	    cmake --preset $$preset -Wno-dev --log-level=WARNING; \
+	@set -e; $(page); for preset in test asan tsan clang; do \
+	    cmake --preset $$preset -Wno-dev --log-level=WARNING -DPITOT_PAGE="$$page"; \
 	    cmake --build --preset $$preset; \
 	done
 	@PITOT_ENGINES_CACHE="$${XDG_CACHE_HOME:-$$HOME/.cache}/pitot/engines" ctest --preset test

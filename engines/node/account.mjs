@@ -230,7 +230,8 @@ export class Tally {
             acknowledged: Array.from({ length: this.statements },
                                      (_, i) => this.acknowledged_rows(i)),
             errors: this.errors(),
-            ...Object.fromEntries(this.histograms.map((at, i) => [names[i], histogram_json(n, at)])),
+            ...Object.fromEntries(this.histograms.map((at, i) =>
+                [names[i], histogram_json(n, at)])),
         };
     }
 }

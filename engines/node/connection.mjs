@@ -29,7 +29,7 @@ async function open_all() {
     const control = new Control(workerData.control);
     account.restart();
     const loop = new Loop({ driver, connection, job, role: job.roles[role], number, account, bigint,
-                            stopped: control.stopped, cut: control.is_cut });
+                            signals: control.signals });
     await loop.prepare(false);
     if (job.rate !== null) {
         prepare_thread();

@@ -7,6 +7,16 @@
 
 export const STAGE = Object.freeze({ OPENING: 0, WARMUP: 1, RUN: 2, CLOSING: 3 });
 
+/* In Control.signals, not 0 when it is wanted: to begin no further operation, to make no further
+ * call. The hot loop reads both before each operation and call, with plain loads, which cost
+ * nothing; a call into the engine lies between any two, so none is kept in a register. */
+export const SIGNAL = Object.freeze({ STOP: 0, CUT: 1 });
+
+/* For work that ends by itself. */
+export function no_signals() {
+    return new Int32Array(2);
+}
+
 const STAGE_AT = 0;
 const STOP = 1;
 const CUT = 2;
@@ -26,6 +36,7 @@ export class Control {
 
     constructor({ words, moments }) {
         this.#words = new Int32Array(words);
+        this.signals = this.#words.subarray(STOP, CUT + 1);
         this.#moments = new BigInt64Array(moments);
     }
 
@@ -65,10 +76,6 @@ export class Control {
             Atomics.wait(this.#words, STAGE_AT, now);
         }
     }
-
-    /* Both are asked in the hot loop. */
-    stopped = () => Atomics.load(this.#words, STOP) !== 0;
-    is_cut = () => Atomics.load(this.#words, CUT) !== 0;
 
     get warmup_ns() {
         return this.#moment(0);

@@ -49,7 +49,8 @@ function library_of(driver) {
     return /\s(\/.*\.node)$/m.exec(maps)?.[1] ?? null;
 }
 
-/* What is inside of the binding, asked of the engine itself. */
+/* What is inside of the binding, asked of the engine itself. The call that makes a commit durable
+ * is not told by any of them: it is known of the versions that were watched (sync_calls). */
 export async function identity_of(driver, loaded) {
     const connection = await driver.open(':memory:', { timeout_ms: 0, bigint: false });
     const first = async (sql) => {
@@ -65,6 +66,7 @@ export async function identity_of(driver, loaded) {
             version: await first(`SELECT ${driver.turso ? 'turso' : 'sqlite'}_version()`),
             source_id: driver.turso ? null : await first('SELECT sqlite_source_id()'),
             compile_options: driver.turso ? [] : await column('PRAGMA compile_options'),
+            sync_call: driver.sync_calls[loaded.binding_version ?? process.versions.node] ?? null,
             library: library_of(driver),
             binding_version: loaded.binding_version,
             runtime: `node ${process.versions.node}`,

@@ -14,6 +14,7 @@
  */
 import { Account, OUTCOMES, account_memory, tally_new } from './account.mjs';
 import { clock_base_s, clock_ns, now_ns, since } from './clock.mjs';
+import { no_signals } from './control.mjs';
 import { load_driver } from './drivers.mjs';
 import { Failure } from './failure.mjs';
 import { Loop, mistake_of } from './loop.mjs';
@@ -25,7 +26,6 @@ const PHASE = 'event_loop';
 const SLICE_NS = 200000000n;
 /* Of the length of a part, what operations in flight run before they are counted. */
 const IN_FLIGHT_WARMUP = 5n;
-const NEVER = () => false;
 
 /* A connection of which several operations are in flight: the binding's own helper has rolled its
  * transaction back, and another one's must not be. */
@@ -90,12 +90,13 @@ class EventLoop {
         const statements = job.roles[0].scripts.map(({ script }) =>
             job.scripts[script].statements.length);
         for (let number = 0; number < lanes; number++) {
-            const account = new Account(account_memory({ statements, base_s: this.base_s, paced: false,
-                                                         limit_ns: job.duration_ns }));
+            const account = new Account(account_memory({
+                statements, base_s: this.base_s, paced: false, limit_ns: job.duration_ns,
+            }));
             const connection = lanes > 1 ? shared(this.connection) : this.connection;
             const lane = new Loop({ driver, connection, job: { ...job, connections_total: lanes },
-                                    role: job.roles[0], number, account, bigint, stopped: NEVER,
-                                    cut: NEVER });
+                                    role: job.roles[0], number, account, bigint,
+                                    signals: no_signals() });
             await lane.prepare(false);
             lane.restart(false);
             this.lanes.push(lane);
@@ -140,7 +141,7 @@ class EventLoop {
         const outcomes = OUTCOMES.map((name) => [name, json[name]]);
         return { elapsed_ns, attempted: json.attempted, ...Object.fromEntries(outcomes),
                  retries: json.retries, latency: json.latency,
-                 errors: json.errors.map(({ code, message, count }) => ({ code, message, count })) };
+                 errors: json.errors.map(({ statement, ...error }) => error) };
     }
 
     async #rate(lanes, length_ns) {

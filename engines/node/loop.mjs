@@ -8,6 +8,7 @@
  */
 import { OPEN } from './account.mjs';
 import { clock_ns, since } from './clock.mjs';
+import { SIGNAL } from './control.mjs';
 import { Evaluation, EvaluationError } from './evaluate.mjs';
 import { Failure, failure_of } from './failure.mjs';
 import { Operation } from './operation.mjs';
@@ -17,7 +18,7 @@ import { prepare_statement } from './statement.mjs';
 import { twin } from './twin.mjs';
 
 const measure = twin(async function measure(loop, deadline, operations) {
-    const { account, operation, base_s, limit_ns, pace } = loop;
+    const { account, operation, base_s, limit_ns, pace, signals } = loop;
     const { effect } = operation;
     const { seconds } = account;
     for (let done = 0; done < operations;) {
@@ -27,7 +28,7 @@ const measure = twin(async function measure(loop, deadline, operations) {
         if (pace !== null) {
             pace.wait(deadline, loop.stopped);
         }
-        if (loop.stopped()) {
+        if (signals[loop.STOP] !== 0) {
             break;
         }
         let t = process.hrtime();
@@ -66,16 +67,16 @@ const measure = twin(async function measure(loop, deadline, operations) {
 });
 
 export class Loop {
-    /* One entry a share of the role. `cut` and `stopped` are asked before every call and every
-     * operation. */
-    constructor({ driver, connection, job, role, number, account, bigint, stopped, cut }) {
+    /* One entry a share of the role. `signals`: control.mjs. */
+    constructor({ driver, connection, job, role, number, account, bigint, signals }) {
         this.job = job;
         this.number = number;
         this.account = account;
-        this.stopped = stopped;
+        this.signals = signals;
+        this.STOP = SIGNAL.STOP;
         this.base_s = account.base_s;
         this.limit_ns = job.latency_limit_ns;
-        this.operation = new Operation(driver, connection, job.max_tries, cut);
+        this.operation = new Operation(driver, connection, job.max_tries, signals);
         this.pace = null;  /* a closed loop */
         this.op = 0;       /* `:op` of the next operation; runs on from warm-up */
         this.drawn = null; /* entry that is drawn or running */
@@ -160,6 +161,9 @@ export class Loop {
         }
         this.account.restart();
     }
+
+    /* For who waits, with nothing in between. */
+    stopped = () => Atomics.load(this.signals, SIGNAL.STOP) !== 0;
 
     /* What runs next is an open loop that starts at a moment of the clock. */
     start_pace(start_ns) {

@@ -10,6 +10,7 @@
  * outside a transaction at once, others at the commit.
  */
 import { BUSY, CONFLICT, FAILED, OK, OPEN } from './account.mjs';
+import { SIGNAL } from './control.mjs';
 import { CALL_BEGIN_WRITE, CALL_COMMIT } from './evaluate.mjs';
 import { twin } from './twin.mjs';
 
@@ -17,11 +18,13 @@ import { twin } from './twin.mjs';
  * hands itself to the binding, which calls it again inside. `handle` is what the binding gives to
  * the inside; undefined: it has none. */
 const run_calls = twin(async function run_calls(operation, handle) {
-    const { entry, effect, tally, numbers } = operation;
+    const { entry, effect, tally, numbers, signals } = operation;
     const { calls, values, count } = entry.evaluation;
     const written = operation.inside ? tally.pending : tally.acknowledged;
     while (operation.next < count) {
-        operation.check();
+        if (signals[operation.CUT] !== 0) {
+            throw operation.interrupted;
+        }
         const call = calls[operation.next];
         if (call < 0) {
             operation.statement = null;
@@ -87,8 +90,6 @@ const execute = twin(async function execute(operation, entry) {
     }
 });
 
-const CUT = new Error('interrupted');
-
 /* Anything may be thrown. */
 function error_of(thrown) {
     return thrown instanceof Error ? thrown : new Error(`${thrown} was thrown`);
@@ -96,13 +97,14 @@ function error_of(thrown) {
 
 /* What the executions of a connection have in common. */
 export class Operation {
-    /* `cut()` tells whether the main thread wants no further call. */
-    constructor(driver, connection, max_tries, cut) {
+    /* `signals`: control.mjs. */
+    constructor(driver, connection, max_tries, signals) {
         const kind = driver.synchronous ? 'synchronous' : 'asynchronous';
         this.driver = driver;
         this.connection = connection;
         this.max_tries = max_tries;
-        this.cut = cut;
+        this.signals = signals;
+        this.interrupted = new Error('interrupted');
         this.effect = { read: 0, changed: 0, rows: null };
         this.observer = null; /* sees answers; only where nothing is timed */
         this.run_calls = run_calls[kind];
@@ -115,6 +117,7 @@ export class Operation {
         this.statement = null; /* that is running; null: begin, commit or rollback */
         this.inside = false;   /* a transaction */
         this.first_error = null;
+        this.CUT = SIGNAL.CUT;
         this.OK = OK;
         this.CONFLICT = CONFLICT;
         this.COMMIT = CALL_COMMIT;
@@ -142,15 +145,13 @@ export class Operation {
         }
     }
 
-    check() {
-        if (this.cut()) {
-            throw CUT;
-        }
+    get #cut() {
+        return Atomics.load(this.signals, SIGNAL.CUT) !== 0;
     }
 
     judge(thrown) {
         const error = error_of(this.first_error ?? thrown);
-        if (this.cut()) {
+        if (this.#cut) {
             return OPEN;
         }
         const kind = this.driver.classify(error);
@@ -165,7 +166,7 @@ export class Operation {
         if (outcome === FAILED || outcome === OPEN) {
             return outcome;
         }
-        return this.cut() ? OPEN : this.#fail(error_of(error), null);
+        return this.#cut ? OPEN : this.#fail(error_of(error), null);
     }
 
     #fail(error, statement) {

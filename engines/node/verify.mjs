@@ -8,6 +8,7 @@
 import { Account, FAILED, OUTCOMES, account_memory } from './account.mjs';
 import { Answer, Detail } from './answer.mjs';
 import { clock_base_s, now_ns } from './clock.mjs';
+import { no_signals } from './control.mjs';
 import { Digest, digest_row, digest_text } from './digest.mjs';
 import { EvaluationError } from './evaluate.mjs';
 import { Failure } from './failure.mjs';
@@ -20,7 +21,6 @@ import { escape_text } from './wire.mjs';
 
 const DRAWS = ['low', 'high', 'beyond'];
 const OPERATION_BEYOND = 2;
-const NEVER = () => false;
 
 /* ---- scripts ---------------------------------------------------------------------------- */
 
@@ -168,7 +168,7 @@ export async function verify(driver, job, bigint, progress) {
         base_s: clock_base_s(), paced: false,
     }));
     const loop = new Loop({ driver, connection, job, role: job.roles[0], number: 0, account, bigint,
-                            stopped: NEVER, cut: NEVER });
+                            signals: no_signals() });
     await loop.prepare(true);
     let line = null;
     if (job.detail !== null) {

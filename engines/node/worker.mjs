@@ -236,7 +236,7 @@ class Main {
         this.binding = { binding, bigint };
         this.send({
             kind: 'hello', protocol: PROTOCOL, worker: `worker.mjs ${VERSION}`, build: 'release',
-            engine, driver: binding, sync_call: null, ...identity, warnings: [],
+            engine, driver: binding, ...identity, warnings: [],
             capabilities: ['threads', 'check', 'verify', 'rate', 'event_loop'],
             clock: clock_measure(),
         });

@@ -157,6 +157,7 @@ struct parse {
     int argc;
     char *const *argv;
     int next;
+    size_t taken;                   /* arguments so far */
     const char *given[OPTIONS_MAX]; /* by option: its value, "" for a switch, NULL: not given */
     result_strings *echo;
     struct error *error;
@@ -301,6 +302,11 @@ static int take_option(struct parse *parse, const char *word, void *values)
     return code != 0 ? code : echo_option(parse, option, value);
 }
 
+static size_t arguments_most(const struct option_table *table)
+{
+    return table->arguments_max > 1 ? table->arguments_max : 1;
+}
+
 static int take_argument(struct parse *parse, const char *word, const char **argument)
 {
     if (parse->table->argument == NULL) {
@@ -309,11 +315,16 @@ static int take_argument(struct parse *parse, const char *word, const char **arg
                          "other arguments",
                          word);
     }
-    if (*argument != NULL) {
-        return error_set(parse->error, ERROR_INVALID, "one %s is expected, found \"%s\" and \"%s\"",
-                         parse->table->argument, *argument, word);
+    size_t most = arguments_most(parse->table);
+    if (parse->taken == most) {
+        return most == 1 ? error_set(parse->error, ERROR_INVALID,
+                                     "one %s is expected, found \"%s\" and \"%s\"",
+                                     parse->table->argument, *argument, word)
+                         : error_set(parse->error, ERROR_INVALID,
+                                     "at most %zu times %s is expected, found \"%s\" as well", most,
+                                     parse->table->argument, word);
     }
-    *argument = word;
+    argument[parse->taken++] = word;
     if (parse->echo == NULL) {
         return 0;
     }
@@ -361,13 +372,12 @@ int options_parse(const struct option_table *table, int argc, char *const *argv,
         }
     }
     struct parse parse = {.table = table, .argc = argc, .argv = argv, .echo = echo, .error = error};
-    const char *found = NULL;
-    int code = take_words(&parse, values, &found);
-    if (code == 0 && found == NULL && table->argument_needed) {
-        code = error_set(error, ERROR_INVALID, "%s is missing", table->argument);
-    }
     if (argument != NULL) {
-        *argument = found;
+        memset(argument, 0, arguments_most(table) * sizeof(*argument));
+    }
+    int code = take_words(&parse, values, argument);
+    if (code == 0 && parse.taken == 0 && table->argument_needed) {
+        code = error_set(error, ERROR_INVALID, "%s is missing", table->argument);
     }
     return code;
 }

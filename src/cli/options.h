@@ -53,21 +53,23 @@ struct option {
         .name = "help", .letter = 'h', .kind = OPTION_HELP, .help = "Show this text."              \
     }
 
-/* Options of one command (at most OPTIONS_MAX) and the one argument it may take. */
+/* Options of one command (at most OPTIONS_MAX) and the arguments it may take. */
 enum { OPTIONS_MAX = 40 };
 struct option_table {
     const struct option *options;
     size_t count;
     const char *argument; /* "FILE"; NULL: it takes none */
     bool argument_needed;
+    size_t arguments_max; /* 0 means 1 */
 };
 
 /* What options_parse returns besides a negative error code. */
 enum { OPTIONS_GIVEN = 0, OPTIONS_HELP = 1 };
 
 /* Fills `values` (the command's struct, zeroed by the caller) with the defaults and the words of
- * `argv` (the words behind the command, `argc` of them). `argument` gets the argument or NULL (may
- * be NULL if the table has none). `echo` gets each option in one spelling, "--flag=value" (may be
+ * `argv` (the words behind the command, `argc` of them). `argument` is an array
+ * for as many arguments as the table allows; those not given become NULL (the array may be NULL if
+ * the table has none). `echo` gets each option in one spelling, "--flag=value" (may be
  * NULL). Stops with OPTIONS_HELP at --help. ERROR_INVALID names the word and what would be right.
  * options_release() is needed in every case. */
 int options_parse(const struct option_table *table, int argc, char *const *argv, void *values,

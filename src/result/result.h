@@ -236,6 +236,12 @@ struct result_figure {
     double median, min, max;
 };
 
+/* A point of the curve of all rounds' samples together. */
+struct result_curve_point {
+    double percentile; /* 0 to 100 */
+    uint64_t value_ns;
+};
+
 struct result_script_summary {
     char *role;
     char *script;
@@ -249,7 +255,10 @@ struct result_script_summary {
     struct result_figure time_share;     /* share of the connections' time, 0 to 1 */
     struct result_figure rows_read_each, rows_changed_each;
     struct result_figure slow;
-    struct result_latency latency; /* merged over rounds: the curve */
+    struct result_latency latency; /* merged over rounds */
+    /* Of `latency`, percentiles ascending: those that have a sample above them, and the largest as
+     * 100. */
+    RESULT_LIST(struct result_curve_point) curve;
 };
 
 /* An engine in one case over its rounds. */

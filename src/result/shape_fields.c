@@ -204,6 +204,12 @@ const struct shape shape_figure = SHAPE(result_figure, fields_figure, NULL);
 
 #define FIGURE(type, field) FIELD_SHAPED(type, field, STRUCT, shape_figure)
 
+static const struct field fields_curve_point[] = {
+    FIELD(result_curve_point, percentile, REAL),
+    FIELD(result_curve_point, value_ns, COUNT),
+};
+static const struct shape shape_curve_point = SHAPE(result_curve_point, fields_curve_point, NULL);
+
 static const struct field fields_script_summary[] = {
     FIELD(result_script_summary, role, TEXT),
     FIELD(result_script_summary, script, TEXT),
@@ -227,6 +233,7 @@ static const struct field fields_script_summary[] = {
     FIGURE(result_script_summary, rows_changed_each),
     FIGURE(result_script_summary, slow),
     FIELD(result_script_summary, latency, LATENCY),
+    FIELD_SHAPED(result_script_summary, curve, LIST, shape_curve_point),
 };
 static const struct shape shape_script_summary =
     SHAPE(result_script_summary, fields_script_summary, NULL);

@@ -381,6 +381,41 @@ static int merge_latency(const struct runs *runs, struct result_script_summary *
     return 0;
 }
 
+/* Of 100,000, close together where curves bend. Those above the last sample say nothing. */
+static const uint32_t curve_points[] = {
+    1000,  5000,  10000, 20000, 30000, 40000, 50000, 60000, 70000, 75000, 80000, 85000,
+    90000, 92000, 94000, 95000, 96000, 97000, 98000, 99000, 99200, 99400, 99500, 99600,
+    99700, 99800, 99900, 99920, 99940, 99950, 99960, 99970, 99980, 99990, 99995, 99999,
+};
+
+static int add_to_curve(struct result_script_summary *summary, double percentile, uint64_t value_ns)
+{
+    struct result_curve_point *point = result_list_add(&summary->curve);
+    if (point == NULL) {
+        return ERROR_MEMORY;
+    }
+    *point = (struct result_curve_point){.percentile = percentile, .value_ns = value_ns};
+    return 0;
+}
+
+static int fill_curve(struct result_script_summary *summary)
+{
+    const struct histogram *samples = summary->latency.histogram;
+    if (samples == NULL || samples->count == 0) {
+        return 0;
+    }
+    int status = 0;
+    for (size_t i = 0; i < sizeof curve_points / sizeof *curve_points && status == 0; i++) {
+        uint32_t point = curve_points[i];
+        /* At least one sample above: count * (1 - p) >= 1. */
+        if ((long double)samples->count * (100000 - point) >= 100000) {
+            status =
+                add_to_curve(summary, point / 1000.0, histogram_percentile(samples, point, 100000));
+        }
+    }
+    return status == 0 ? add_to_curve(summary, 100, samples->max) : status;
+}
+
 static int summarize_script(const struct runs *runs, struct sample *sample,
                             struct result_script_summary *summary)
 {
@@ -393,7 +428,8 @@ static int summarize_script(const struct runs *runs, struct sample *sample,
     summary->rows_changed_each = over_scripts(runs, sample, summary, script_rows_changed);
     summary->slow = over_scripts(runs, sample, summary, script_slow);
     summarize_points(runs, sample, summary);
-    return merge_latency(runs, summary);
+    int status = merge_latency(runs, summary);
+    return status == 0 ? fill_curve(summary) : status;
 }
 
 /* Outcomes are summed over all runs, failed ones included: nothing that happened is left out. */

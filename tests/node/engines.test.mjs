@@ -1,18 +1,21 @@
 /* worker.mjs with the packages themselves, where they are (make engines): values as they are
  * stored and read, settings, locks. A database is made with the interpreter's own node:sqlite. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 
 import { digest_row, digest_text, Digest } from '../../engines/node/digest.mjs';
-import { Client, call, constant, engines_folder, event_loop_job, job, remove_folder, run_job,
+import { Client, call, constant, event_loop_job, job, make_engines_folder, remove_folder, run_job,
          script, set, step } from './worker-client.mjs';
 
-const folder = engines_folder();
+const folder = make_engines_folder();
 const skip = folder === null ? 'the Node engines are not built: make engines' : false;
+/* It may be missing, or not be allowed to look at another process. */
+const no_strace = spawnSync('strace', ['-e', 'trace=fsync', 'true']).status === 0 ? false
+    : 'strace cannot be used here';
 const BINDINGS = ['better-sqlite3', 'node:sqlite', 'turso-js', 'turso-js-async'];
 const BIGINT = ['--option', 'integers=bigint'];
 const work = mkdtempSync(join(tmpdir(), 'pitot-node-engines-'));
@@ -20,6 +23,9 @@ const clients = [];
 after(() => {
     clients.forEach((client) => client.kill());
     remove_folder(work);
+    if (folder !== null) {
+        remove_folder(folder);
+    }
 });
 
 const SCHEMA = `
@@ -50,6 +56,22 @@ function start(binding, words = []) {
                               { interpreter: join(folder, 'node') });
     clients.push(client);
     return client;
+}
+
+/* The different calls by which a commit with synchronous=FULL syncs. */
+function sync_calls_of(binding, path) {
+    const driver = join(folder, 'drivers', `${binding.replace(':', '-')}.mjs`);
+    const log = join(work, 'strace.log');
+    execFileSync('strace', ['-f', '-o', log, '-e', 'trace=fsync,fdatasync', join(folder, 'node'),
+                            '--input-type=module', '-e', `
+        const { driver } = await import(process.argv[1]);
+        await driver.load();
+        const c = await driver.open(process.argv[2], { timeout_ms: 0, bigint: false });
+        await c.set('journal_mode', 'wal');
+        await c.set('synchronous', 'full');
+        await c.exec('INSERT INTO t (i) VALUES (1)');
+        await c.close();`, driver, path]);
+    return [...new Set(readFileSync(log, 'utf8').match(/\bf(?:data)?sync(?=\()/g))];
 }
 
 async function answer(binding, line, words) {
@@ -94,6 +116,14 @@ function verify_job(path, scripts, more = {}) {
 }
 
 for (const binding of BINDINGS) {
+    test(`${binding}: the sync call is the one that a commit makes`, { skip: skip || no_strace },
+         async () => {
+        const client = start(binding);
+        const { sync_call } = await client.expect('hello');
+        client.kill();
+        assert.deepEqual(sync_calls_of(binding, database(`${binding}-sync`)), [sync_call]);
+    });
+
     test(`${binding}: values are read as they are stored`, { skip }, async () => {
         const scripts = [script('all', ['SELECT * FROM t ORDER BY id'], { kind: 'read' })];
         const result = await answer(binding, verify_job(database(binding), scripts));

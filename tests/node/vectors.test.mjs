@@ -40,7 +40,8 @@ test('bounds, without bias, up to 54 bits', () => {
 });
 
 test('below() and range() draw alike', () => {
-    for (const [lo, hi] of [[0, 9], [-5, 5], [0, 2 ** 32 - 1], [0, 2 ** 32], [-(2 ** 40), 2 ** 41]]) {
+    for (const [lo, hi] of [[0, 9], [-5, 5], [0, 2 ** 32 - 1], [0, 2 ** 32],
+                            [-(2 ** 40), 2 ** 41]]) {
         const one = new Random(9, 2, 0, 0);
         const other = new Random(9, 2, 0, 0);
         for (let i = 0; i < 50; i++) {

@@ -1,6 +1,7 @@
 /* Speaks the worker protocol with one worker.mjs, for the tests beside this file. */
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync,
+         writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -25,11 +26,19 @@ export function remove_folder(folder) {
     rmSync(folder, { recursive: true, force: true });
 }
 
-/* The folder of built engines with node_modules and an interpreter; null: there is none. */
-export function engines_folder() {
+/* A folder with this checkout's worker and the packages and interpreter of the built engines; null:
+ * they are not built. */
+export function make_engines_folder() {
     const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
-    const folder = process.env.PITOT_NODE_ENGINES ?? join(cache, 'pitot/engines/node');
-    return existsSync(join(folder, 'node')) ? folder : null;
+    const built = join(process.env.PITOT_ENGINES_CACHE || join(cache, 'pitot/engines'), 'node');
+    if (!existsSync(join(built, 'node'))) {
+        return null;
+    }
+    const folder = mkdtempSync(join(tmpdir(), 'pitot-node-test-'));
+    cpSync(ENGINES, folder, { recursive: true, filter: (path) => !path.includes('node_modules') });
+    symlinkSync(join(realpathSync(built), 'node_modules'), join(folder, 'node_modules'));
+    symlinkSync(realpathSync(join(built, 'node')), join(folder, 'node'));
+    return folder;
 }
 
 /* Node that cannot become another program ends by a signal where threads are still running. */

@@ -63,7 +63,8 @@ function check_result(line, result) {
     result.scripts.forEach((s, i) => {
         assert.equal(s.attempted, s.ok + s.busy + s.conflict + s.failed + s.skipped + s.open);
         assert.equal(s.latency.count, s.ok);
-        assert.equal(s.latency.buckets.reduce((sum, [, n]) => sum + n, 0) + s.latency.overflow, s.ok);
+        const counted = s.latency.buckets.reduce((sum, [, n]) => sum + n, 0);
+        assert.equal(counted + s.latency.overflow, s.ok);
         assert.equal(result.seconds.reduce((sum, second) => sum + second.operations[i], 0), s.ok);
         assert.equal(result.seconds.reduce((sum, second) => sum + second.slow[i], 0), s.slow);
     });
@@ -204,7 +205,8 @@ test('outcomes, rows and messages are counted', async () => {
     assert.ok(failed.acknowledged[0] >= failed.failed);
     assert.equal(failed.rows_changed, 0);
     assert.equal(failed.errors.length, 9);
-    assert.deepEqual(Object.keys(failed.errors[0]).sort(), ['code', 'count', 'message', 'statement']);
+    assert.deepEqual(Object.keys(failed.errors[0]).sort(),
+                     ['code', 'count', 'message', 'statement']);
     assert.equal(failed.errors[0].statement, 1);
     assert.equal(failed.errors[0].code, 19);
     assert.equal(failed.errors[8].message, 'other messages than the first 8');
@@ -416,7 +418,7 @@ test('what is thrown and no error is a failed execution', async () => {
     assert.equal(result.scripts[0].failed, 200);
 });
 
-/* ---- check, verify ----------------------------------------------------------------------------- */
+/* ---- check, verify ------------------------------------------------------------------- */
 
 test('stop ends a verify with an error', async () => {
     const line = job('verify', database,

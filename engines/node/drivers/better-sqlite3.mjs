@@ -60,6 +60,7 @@ export const driver = {
     binding: 'better-sqlite3',
     synchronous: true,
     turso: false,
+    sync_calls: { '13.2.0': 'fsync' },
 
     load() {
         Database = require('better-sqlite3');

@@ -58,6 +58,7 @@ export const driver = {
     binding: 'node:sqlite',
     synchronous: true,
     turso: false,
+    sync_calls: { '24.22.3': 'fsync' },
     explains_write: 1,
 
     async load() {
@@ -67,7 +68,7 @@ export const driver = {
                             'Node 24 is needed');
         }
         DatabaseSync = module.DatabaseSync;
-        return { binding_version: process.versions.node };
+        return { binding_version: null }; /* part of Node: its version is that of the runtime */
     },
 
     open: (path, options) => new Connection(path, options),

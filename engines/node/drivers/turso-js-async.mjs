@@ -63,6 +63,7 @@ export const driver = {
     binding: 'turso-js-async',
     synchronous: false,
     turso: true,
+    sync_calls: { '0.7.2': 'fsync' },
     explains_write: 2,
 
     async load() {

@@ -65,6 +65,7 @@ export const driver = {
     binding: 'turso-js',
     synchronous: true,
     turso: true,
+    sync_calls: { '0.7.2': 'fsync' },
     explains_write: 2,
 
     async load() {

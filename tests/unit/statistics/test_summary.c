@@ -267,6 +267,32 @@ static void test_percentiles_over_rounds(void **state)
     result_free(result);
 }
 
+/* 102 samples in all rounds: a percentile above 99.02 would have none above it. */
+static void test_curve_ends_where_the_samples_do(void **state)
+{
+    (void)state;
+    struct result *result = result_new();
+    struct result_engine *engine = empty_engine(result);
+    add_script(add_run(engine, "ok"), "a", false, 101, 1000);
+    add_script(add_run(engine, "ok"), "a", false, 1, 9000);
+    summarize(result);
+    const struct result_script_summary *script =
+        &result->engines.items[0].summaries.items[0].scripts.items[0];
+    const struct result_curve_point *points = script->curve.items;
+    size_t last = script->curve.count - 1;
+    assert_true(points[0].percentile == 1);
+    assert_int_equal(points[0].value_ns, 1000);
+    assert_true(points[last - 1].percentile == 99);
+    assert_int_equal(points[last - 1].value_ns, 1003);
+    assert_true(points[last].percentile == 100);
+    assert_int_equal(points[last].value_ns, 9000);
+    for (size_t i = 1; i <= last; i++) {
+        assert_true(points[i].percentile > points[i - 1].percentile);
+        assert_true(points[i].value_ns >= points[i - 1].value_ns);
+    }
+    result_free(result);
+}
+
 static void test_thin(void **state)
 {
     (void)state;
@@ -354,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_absent_is_not_zero),
         cmocka_unit_test(test_which_runs_count),
         cmocka_unit_test(test_percentiles_over_rounds),
+        cmocka_unit_test(test_curve_ends_where_the_samples_do),
         cmocka_unit_test(test_thin),
         cmocka_unit_test(test_shares),
         cmocka_unit_test(test_again),

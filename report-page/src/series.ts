@@ -1,0 +1,85 @@
+/**
+ * Which engine has which colour. The colours are those of Okabe and Ito, which people with
+ * any common colour blindness can tell apart; yellow and black are left out since they vanish on
+ * white and on dark paper. Beyond their number the symbol and the dashes differ too.
+ */
+import type { Case, Engine, Result, Run, Source, Summary } from "./result.ts";
+
+const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"] as const;
+const SYMBOLS = ["circle", "square", "triangle", "diamond", "star", "cross"] as const;
+const DASHES = ["", "6 3", "2 3", "8 3 2 3"] as const;
+
+export interface Series {
+    key: string; // unique on the page
+    engine: string;
+    label: string; // with the file's name when there are several
+    colour: string;
+    symbol: (typeof SYMBOLS)[number];
+    dash: string;
+}
+
+/** One engine in one case of one result. */
+export interface Entry {
+    series: Series;
+    engine: Engine;
+    summary: Summary;
+    runs: Run[];
+}
+
+/** One case of one result: what a figure shows. */
+export interface View {
+    source: Source;
+    result: Result;
+    caseIndex: number;
+    kase: Case;
+    entries: Entry[];
+}
+
+/** An engine has the same colour in every file; another file has other symbols and dashes. */
+export function seriesOf(sources: readonly Source[]): Map<string, Series> {
+    const names: string[] = [];
+    for (const { result } of sources) {
+        for (const engine of result.engines) {
+            if (!names.includes(engine.name)) {
+                names.push(engine.name);
+            }
+        }
+    }
+    const all = new Map<string, Series>();
+    sources.forEach(({ label, result }, file) => {
+        for (const engine of result.engines) {
+            const place = names.indexOf(engine.name);
+            const turn = Math.floor(place / COLOURS.length) + file;
+            const key = `${file}:${engine.name}`;
+            all.set(key, {
+                key,
+                engine: engine.name,
+                label: sources.length > 1 ? `${engine.name} (${label})` : engine.name,
+                colour: COLOURS[place % COLOURS.length]!,
+                symbol: SYMBOLS[(place + turn) % SYMBOLS.length]!,
+                dash: DASHES[turn % DASHES.length]!,
+            });
+        }
+    });
+    return all;
+}
+
+export function viewOf(
+    sources: readonly Source[],
+    all: ReadonlyMap<string, Series>,
+    file: number,
+    caseIndex: number,
+): View {
+    const source = sources[file]!;
+    const entries: Entry[] = [];
+    for (const engine of source.result.engines) {
+        const summary = engine.summaries[caseIndex];
+        const series = all.get(`${file}:${engine.name}`);
+        if (summary !== undefined && series !== undefined) {
+            const runs = engine.runs.filter((run) => run.case === caseIndex);
+            entries.push({ series, engine, summary, runs });
+        }
+    }
+    const kase = source.result.cases[caseIndex]!;
+    return { source, result: source.result, caseIndex, kase, entries };
+}

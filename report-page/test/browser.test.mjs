@@ -1,0 +1,301 @@
+// The page in a browser, from a file, with results that pitot wrote and others made hostile.
+//
+//     PITOT=…/pitot CHROMIUM=…/chromium PAGE_FIXTURES=FOLDER node --test browser.test.mjs
+//
+// PAGE_FIXTURES holds the results of real runs: prod.json (3 rounds), bench.json, concurrent.json,
+// compare.json.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+import { chromium } from "playwright-core";
+
+const { PITOT, CHROMIUM, PAGE_FIXTURES } = process.env;
+const work = mkdtempSync(join(tmpdir(), "pitot-page-"));
+let browser;
+
+before(async () => {
+    browser = await chromium.launch({
+        executablePath: CHROMIUM,
+        args: ["--headless", "--no-sandbox", "--disable-gpu"],
+    });
+});
+
+after(async () => {
+    await browser?.close();
+    rmSync(work, { recursive: true, force: true });
+});
+
+function load(name) {
+    return JSON.parse(readFileSync(join(PAGE_FIXTURES, `${name}.json`), "utf8"));
+}
+
+/** Writes results to files, lets pitot make the page, and gives the page's path. */
+function report(results) {
+    const files = Object.entries(results).map(([name, result]) => {
+        const file = join(work, `${name}.json`);
+        writeFileSync(file, JSON.stringify(result));
+        return file;
+    });
+    const page = join(work, `${Object.keys(results).join("-")}.html`);
+    execFileSync(PITOT, ["report", ...files, "--format", "html", "-o", page]);
+    return page;
+}
+
+/** Opens a page and fails at anything that it says to the console or asks from anywhere. */
+async function open(path, options = {}) {
+    const page = await browser.newPage({ viewport: { width: 1200, height: 900 }, ...options });
+    const complaints = [];
+    page.on("console", (message) => complaints.push(`console: ${message.text()}`));
+    page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+    page.on("request", (request) => {
+        if (request.url() !== `file://${path}`) {
+            complaints.push(`request: ${request.url()}`);
+        }
+    });
+    page.on("dialog", (dialog) => {
+        complaints.push(`dialog: ${dialog.message()}`);
+        void dialog.dismiss();
+    });
+    await page.goto(`file://${path}`);
+    await page.waitForSelector("html[data-ready]", { timeout: 30000 });
+    return { page, complaints };
+}
+
+async function quiet({ page, complaints }) {
+    assert.deepEqual(complaints, []);
+    await page.close();
+}
+
+/** Engines that a figure has marks of. */
+async function drawn(page, figure) {
+    const names = await page.$$eval(`#${figure} [data-engine]`, (all) =>
+        all.map((mark) => mark.getAttribute("data-engine")),
+    );
+    return [...new Set(names)].sort();
+}
+
+const names = (result) => result.engines.map((engine) => engine.name).sort();
+
+test("a page is one file, of its own bytes no more than 1.5 MB, that forbids all requests", () => {
+    const prod = load("prod");
+    const path = report({ prod });
+    const html = readFileSync(path, "utf8");
+    assert.match(html, /default-src 'none'/);
+    const data = Buffer.byteLength(JSON.stringify(prod));
+    assert.ok(statSync(path).size - data < 1.5e6, `${statSync(path).size} bytes with ${data} of data`);
+    assert.match(html, /ISC/); // the notices of what is bundled
+});
+
+test("prod: every chart has every engine", async () => {
+    const prod = load("prod");
+    const opened = await open(report({ prod }));
+    const { page } = opened;
+    const figures = await page.$$eval("figure[id]", (all) => all.map((f) => f.id));
+    const scripts = prod.engines[0].summaries[0].scripts;
+    for (const script of scripts) {
+        const id = figures.find((f) => f.startsWith("latency-") && f.endsWith(`-${script.script.replaceAll("_", "-")}`));
+        assert.notEqual(id, undefined, `no latency curve of ${script.script}`);
+        assert.deepEqual(await drawn(page, id), names(prod));
+        assert.equal(await page.$$eval(`#${id} path.series`, (all) => all.length), prod.engines.length);
+    }
+    for (const kind of ["throughput-", "p99-", "throughput-over-time-"]) {
+        const id = figures.find((f) => f.startsWith(`${kind}prod`));
+        assert.notEqual(id, undefined, `no figure ${kind}`);
+        assert.deepEqual(await drawn(page, id), names(prod));
+    }
+    const sentences = await page.$$eval("figure .sentence", (all) => all.map((s) => s.textContent));
+    assert.ok(sentences.every((s) => s.length > 20));
+    await quiet(opened);
+});
+
+test("prod: a tooltip has the value of the file, by pointer and by keyboard", async () => {
+    const prod = load("prod");
+    const opened = await open(report({ prod }));
+    const { page } = opened;
+    const median = (engine) => engine.summaries[0].operations_per_second.median;
+    // The longest bar: no circle of a round lies over its beginning.
+    const engine = prod.engines.reduce((a, b) => (median(a) > median(b) ? a : b));
+    const figure = "figure[id^='throughput-prod']";
+    await page.hover(`${figure} [data-engine='${engine.name}'][data-tip*='median of rounds']`, {
+        position: { x: 4, y: 4 },
+    });
+    const shown = await page.textContent(".tooltip:not([hidden])");
+    assert.ok(shown.includes(engine.name) && shown.includes(String(median(engine))), shown);
+    await page.mouse.move(0, 0);
+    await page.focus(`${figure} .chart`);
+    await page.keyboard.press("ArrowRight");
+    const first = await page.textContent(".tooltip:not([hidden])");
+    assert.ok(first.includes(String(median(prod.engines[0]))), first);
+    await page.keyboard.press("Escape");
+    assert.equal(await page.$(".tooltip:not([hidden])"), null);
+    await quiet(opened);
+});
+
+test("prod: an engine is hidden and shown again everywhere", async () => {
+    const prod = load("prod");
+    const opened = await open(report({ prod }));
+    const { page } = opened;
+    const [first, ...others] = prod.engines.map((e) => e.name);
+    const id = await page.$eval("figure[id^='p99-prod']", (f) => f.id);
+    await page.click(`.legend button[data-series='${first}']`);
+    assert.deepEqual(await drawn(page, id), [...others].sort());
+    assert.equal(await page.getAttribute(`.legend button[data-series='${first}']`, "aria-pressed"), "false");
+    await page.click(`.legend button[data-series='${first}']`);
+    assert.deepEqual(await drawn(page, id), names(prod));
+    await quiet(opened);
+});
+
+test("prod: tables sort by their headings and hold the numbers of the file", async () => {
+    const prod = load("prod");
+    const opened = await open(report({ prod }));
+    const { page } = opened;
+    const figure = "figure[id^='throughput-prod']";
+    await page.click(`${figure} summary`);
+    const column = async () =>
+        page.$$eval(`${figure} tbody tr`, (rows) => rows.map((row) => row.children[0].textContent));
+    const byRate = [...prod.engines]
+        .sort(
+            (a, b) =>
+                a.summaries[0].operations_per_second.median - b.summaries[0].operations_per_second.median,
+        )
+        .map((e) => e.name);
+    await page.click(`${figure} thead th:nth-child(2) button`);
+    assert.deepEqual(await column(), byRate);
+    await page.click(`${figure} thead th:nth-child(2) button`);
+    assert.deepEqual(await column(), byRate.reverse());
+    await quiet(opened);
+});
+
+test("dark, narrow and on paper", async () => {
+    const path = report({ prod: load("prod") });
+    const dark = await open(path, { colorScheme: "dark" });
+    const light = await open(path, { colorScheme: "light" });
+    const paper = (opened) => opened.page.$eval("body", (b) => getComputedStyle(b).backgroundColor);
+    assert.notEqual(await paper(dark), await paper(light));
+    await quiet(dark);
+    const pdf = await light.page.pdf({ format: "A4" });
+    assert.equal(pdf.subarray(0, 5).toString(), "%PDF-");
+    assert.ok(pdf.length > 20000);
+    await quiet(light);
+    const narrow = await open(path, { viewport: { width: 380, height: 800 } });
+    const [wide, window] = await narrow.page.evaluate(() => [
+        document.documentElement.scrollWidth,
+        document.documentElement.clientWidth,
+    ]);
+    assert.ok(wide <= window, `${wide} pixels in a window of ${window}`);
+    await quiet(narrow);
+});
+
+for (const kind of ["bench", "concurrent", "compare"]) {
+    test(`${kind}: every figure draws its engines`, async () => {
+        const result = load(kind);
+        const opened = await open(report({ [kind]: result }));
+        const figures = await opened.page.$$eval("figure[id]", (all) => all.map((f) => f.id));
+        assert.ok(figures.length > 0);
+        for (const id of figures) {
+            assert.ok((await drawn(opened.page, id)).length > 0, `${id} draws nothing`);
+        }
+        if (kind === "compare") {
+            const rows = result.comparison.tables[0].rows.length;
+            const id = figures.find((f) => f.startsWith("compare-"));
+            const cells = await opened.page.$$eval(`#${id} tbody tr`, (all) => all.length);
+            assert.equal(cells, rows * result.comparison.tables[0].rows[0].cells.length);
+        }
+        await quiet(opened);
+    });
+}
+
+test("two files stand side by side, and what may not be compared is said", async () => {
+    const monday = load("prod");
+    const friday = load("prod");
+    friday.host.cpu_model = "another CPU";
+    friday.cases[0].threads += 1;
+    const opened = await open(report({ monday, friday }));
+    const { page } = opened;
+    const said = await page.textContent("#not-comparable");
+    assert.match(said, /differ in 2 respects/);
+    assert.match(said, /cpu_model/);
+    assert.match(said, /another CPU/);
+    const figures = await page.$$("figure[id^='throughput-monday'], figure[id^='throughput-friday']");
+    assert.ok(figures.length >= 2);
+    const labels = await page.$$eval(".legend button", (all) => all.map((b) => b.textContent));
+    assert.equal(labels.length, 2 * monday.engines.length);
+    await quiet(opened);
+});
+
+const HOSTILE = [
+    "</script><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "<!--<script>",
+    "שלום ‮ evil",
+    "a'b\"c\\d&amp;",
+];
+
+for (const name of HOSTILE) {
+    test(`an engine called ${name} is text`, async () => {
+        const result = load("prod");
+        result.engines[0].name = name;
+        result.warnings.push({ subject: name, text: name });
+        result.engines[0].known_faults = [name];
+        result.engines[0].error = name;
+        const opened = await open(report({ hostile: result }));
+        const { page } = opened;
+        const labels = await page.$$eval(".legend button", (all) => all.map((b) => b.textContent));
+        assert.ok(labels.includes(name), labels.join(" | "));
+        assert.equal(await page.$$eval("script, img", (all) => all.length), 2); // data and code
+        await quiet(opened);
+    });
+}
+
+test("nothing measured, one engine, all failed, partial: said, not broken", async () => {
+    const empty = load("prod");
+    for (const engine of empty.engines) {
+        engine.status = "failed";
+        engine.error = "it crashed";
+        engine.runs = [];
+        for (const summary of engine.summaries) {
+            for (const [key, value] of Object.entries(summary)) {
+                if (value !== null && typeof value === "object" && "median" in value) {
+                    summary[key] = { median: null, min: null, max: null };
+                }
+            }
+            summary.scripts = [];
+        }
+    }
+    const failed = await open(report({ failed: empty }));
+    assert.match(await failed.page.textContent(".notices"), /it crashed/);
+    assert.match(await failed.page.textContent("figure[id^='throughput']"), /Nothing to draw/);
+    await quiet(failed);
+
+    const one = load("prod");
+    one.engines.length = 1;
+    one.partial = true;
+    const partial = await open(report({ one }));
+    assert.match(await partial.page.textContent(".notices"), /ended early/);
+    await quiet(partial);
+
+    const none = load("prod");
+    none.engines = [];
+    const nobody = await open(report({ none }));
+    await quiet(nobody);
+});
+
+test("ten thousand rows are shown on demand", async () => {
+    const result = load("compare");
+    const table = result.comparison.tables[0];
+    const row = table.rows[0];
+    table.rows = Array.from({ length: 10000 }, () => structuredClone(row));
+    const opened = await open(report({ large: result }));
+    const { page } = opened;
+    const id = await page.$eval("figure[id^='compare-']", (f) => f.id);
+    await page.click(`#${id} summary`);
+    assert.equal(await page.$$eval(`#${id} tbody tr`, (all) => all.length), 200);
+    await page.click(`#${id} .more`);
+    const all = await page.$$eval(`#${id} tbody tr`, (rows) => rows.length);
+    assert.equal(all, 10000 * row.cells.length);
+    await quiet(opened);
+});
