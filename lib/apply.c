@@ -147,9 +147,10 @@ static char *sql_of(struct apply *apply, enum apply_statement which)
     return sqlite3_str_finish(sql);
 }
 
-sqlite3_stmt *apply_statement(struct apply *apply, enum apply_statement which,
-                              struct pitot_error *error)
+int apply_statement(struct apply *apply, enum apply_statement which, sqlite3_stmt **out,
+                    struct pitot_error *error)
 {
+    int code = 0;
     if (apply->statement[which] == NULL) {
         char *sql = sql_of(apply, which);
         int rc = sql == NULL ? SQLITE_NOMEM
@@ -157,11 +158,11 @@ sqlite3_stmt *apply_statement(struct apply *apply, enum apply_statement which,
                                                   &apply->statement[which], NULL);
         sqlite3_free(sql);
         if (rc != SQLITE_OK) {
-            failure_sqlite(error, apply->db, rc, "%s", apply->table->name);
-            return NULL;
+            code = failure_sqlite(error, apply->db, rc, "%s", apply->table->name);
         }
     }
-    return apply->statement[which];
+    *out = apply->statement[which];
+    return code;
 }
 
 int apply_run(sqlite3_stmt *statement)
@@ -185,8 +186,8 @@ int apply_bind(struct apply *apply, sqlite3_stmt *statement, int first)
 /* The slice that has the row's key, if it is another one. 1: SLICE was set. */
 static int find_owner(struct apply *apply, const char *row, struct pitot_error *error)
 {
-    sqlite3_stmt *owner = apply_statement(apply, APPLY_OWNER, NULL);
-    if (owner == NULL) {
+    sqlite3_stmt *owner;
+    if (apply_statement(apply, APPLY_OWNER, &owner, NULL) != 0) {
         return 0;
     }
     int rc = apply_bind(apply, owner, 1);

@@ -39,9 +39,9 @@ struct apply {
     struct merge *merge; /* NULL until first used */
 };
 
-/* The statement, prepared when it is first needed. NULL: error set. */
-sqlite3_stmt *apply_statement(struct apply *apply, enum apply_statement which,
-                              struct pitot_error *error);
+/* The statement, prepared when it is first needed, in *OUT. After an error *OUT is NULL. */
+int apply_statement(struct apply *apply, enum apply_statement which, sqlite3_stmt **out,
+                    struct pitot_error *error);
 
 /* Runs a statement that gives no rows. 0, or SQLite's extended result code. */
 int apply_run(sqlite3_stmt *statement);

@@ -1,5 +1,6 @@
 #include "lib/image.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -235,15 +236,8 @@ int image_new(struct image **out, sqlite3 *db, const struct table *table, bool t
     return 0;
 }
 
-void image_free(struct image *image)
+static void destroy(struct image *image)
 {
-    if (image == NULL) {
-        return;
-    }
-    if (image->attached) {
-        run(image->db, sqlite3_mprintf("DETACH %s", image->name));
-    }
-    image_vfs_remove(&image->file);
     for (size_t i = 0; i < image->indexes && image->index != NULL; i++) {
         pages_clear(&image->index[i]);
     }
@@ -252,6 +246,29 @@ void image_free(struct image *image)
     free(image->pages.page);
     free(image->index);
     free(image);
+}
+
+static void closed(struct image_file *file)
+{
+    destroy((struct image *)((char *)file - offsetof(struct image, file)));
+}
+
+void image_free(struct image *image)
+{
+    if (image == NULL) {
+        return;
+    }
+    if (image->attached) {
+        image_empty(image);
+        run(image->db, sqlite3_mprintf("DETACH %s", image->name));
+    }
+    image_vfs_remove(&image->file);
+    if (image->file.open) {
+        /* It could not be detached, for want of memory: it ends with the connection. */
+        image->file.closed = closed;
+        return;
+    }
+    destroy(image);
 }
 
 /* A value as an index's entry has it. */

@@ -7,7 +7,7 @@
 /* SQLite's handle of an image. Read-only; no locks, since it changes between transactions only. */
 struct handle {
     sqlite3_file base;
-    const struct image_pages *pages;
+    struct image_file *file;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -16,13 +16,18 @@ static uint64_t last_number;
 
 static int close_file(sqlite3_file *file)
 {
+    struct image_file *image = ((struct handle *)file)->file;
     file->pMethods = NULL;
+    image->open = false;
+    if (image->closed != NULL) {
+        image->closed(image);
+    }
     return SQLITE_OK;
 }
 
 static int read_file(sqlite3_file *file, void *out, int amount, sqlite3_int64 offset)
 {
-    const struct image_pages *pages = ((struct handle *)file)->pages;
+    const struct image_pages *pages = ((struct handle *)file)->file->pages;
     uint32_t number = (uint32_t)(offset / PAGES_SIZE) + 1;
     size_t begin = (size_t)(offset % PAGES_SIZE);
     const uint8_t *page = image_pages_get(pages, number);
@@ -42,7 +47,7 @@ static int read_file(sqlite3_file *file, void *out, int amount, sqlite3_int64 of
 
 static int fetch_file(sqlite3_file *file, sqlite3_int64 offset, int amount, void **out)
 {
-    const struct image_pages *pages = ((struct handle *)file)->pages;
+    const struct image_pages *pages = ((struct handle *)file)->file->pages;
     const uint8_t *page = image_pages_get(pages, (uint32_t)(offset / PAGES_SIZE) + 1);
     bool whole = offset % PAGES_SIZE == 0 && amount == PAGES_SIZE;
     /* SQLite reads through the pointer only: the file is read-only. */
@@ -83,7 +88,7 @@ static int nothing(sqlite3_file *file, int argument)
 
 static int file_size(sqlite3_file *file, sqlite3_int64 *size)
 {
-    *size = (sqlite3_int64)image_pages_size(((struct handle *)file)->pages) * PAGES_SIZE;
+    *size = (sqlite3_int64)image_pages_size(((struct handle *)file)->file->pages) * PAGES_SIZE;
     return SQLITE_OK;
 }
 
@@ -142,9 +147,10 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
     }
     uint64_t number = strtoull(name + prefix, NULL, 10);
     pthread_mutex_lock(&lock);
-    for (const struct image_file *f = files; f != NULL; f = f->next) {
-        if (f->number == number) {
-            ((struct handle *)file)->pages = f->pages;
+    for (struct image_file *f = files; f != NULL; f = f->next) {
+        if (f->number == number && !f->open) {
+            f->open = true;
+            ((struct handle *)file)->file = f;
             file->pMethods = &methods;
         }
     }

@@ -60,12 +60,14 @@ static int run_rows(struct apply *apply, const struct stage *stage, enum apply_s
     if (cells->count == first) {
         return 0;
     }
-    sqlite3_stmt *statement = apply_statement(apply, which, error);
-    int code = statement == NULL ? PITOT_ERROR_SQLITE : 0;
+    sqlite3_stmt *statement;
+    int code = apply_statement(apply, which, &statement, error);
     for (size_t i = first; i < cells->count && code == 0; i++) {
         code = run_row(apply, stage, statement, cells->cell[i], error);
     }
-    sqlite3_clear_bindings(statement);
+    if (statement != NULL) {
+        sqlite3_clear_bindings(statement);
+    }
     return code;
 }
 
@@ -75,9 +77,13 @@ static int put_groups(struct apply *apply, const struct stage *stage,
 {
     size_t done = 0;
     if (cells->count >= apply->group && apply->group > 1) {
-        sqlite3_stmt *put = apply_statement(apply, APPLY_PUT_GROUP, error);
+        sqlite3_stmt *put;
+        int code = apply_statement(apply, APPLY_PUT_GROUP, &put, error);
+        if (code != 0) {
+            return code;
+        }
         int rc = SQLITE_OK;
-        while (put != NULL && rc == SQLITE_OK && cells->count - done >= apply->group) {
+        while (rc == SQLITE_OK && cells->count - done >= apply->group) {
             for (size_t i = 0; i < apply->group && rc == SQLITE_OK; i++) {
                 struct row row;
                 row_read(stage, cells->cell[done + i], &row);
@@ -88,9 +94,6 @@ static int put_groups(struct apply *apply, const struct stage *stage,
             done += rc == SQLITE_OK ? apply->group : 0;
         }
         sqlite3_clear_bindings(put);
-        if (put == NULL) {
-            return PITOT_ERROR_SQLITE;
-        }
         if (rc != SQLITE_OK && (rc & 0xFF) != SQLITE_CONSTRAINT) {
             return failure_sqlite(error, apply->db, rc, "%s", apply->table->name);
         }
@@ -105,9 +108,10 @@ static int delete_gone(struct apply *apply, const struct plan *plan, uint64_t *d
     if (plan->gone == 0) {
         return 0;
     }
-    sqlite3_stmt *delete = apply_statement(apply, APPLY_DELETE, error);
-    if (delete == NULL) {
-        return PITOT_ERROR_SQLITE;
+    sqlite3_stmt *delete;
+    int code = apply_statement(apply, APPLY_DELETE, &delete, error);
+    if (code != 0) {
+        return code;
     }
     int rc = SQLITE_OK;
     for (size_t i = 0; i < plan->gone && rc == SQLITE_OK; i++) {

@@ -168,9 +168,10 @@ static bool add_rest(struct comparison *c)
 static int read_table(struct comparison *c, struct pitot_error *error)
 {
     const struct table *table = c->stage->table;
-    sqlite3_stmt *read = apply_statement(c->apply, APPLY_READ, error);
-    if (read == NULL) {
-        return PITOT_ERROR_SQLITE;
+    sqlite3_stmt *read;
+    int code = apply_statement(c->apply, APPLY_READ, &read, error);
+    if (code != 0) {
+        return code;
     }
     int rc = table->slice != TABLE_NONE ? convert_bind(read, 1, &c->apply->slice) : SQLITE_OK;
     bool memory = true;
@@ -181,7 +182,7 @@ static int read_table(struct comparison *c, struct pitot_error *error)
         memory = memory && (table->rowid != TABLE_NONE ? step_ordered(c) : step_hashed(c));
         rc = SQLITE_OK;
     }
-    int code = !memory ? out_of_memory(c->stage, error) : 0;
+    code = !memory ? out_of_memory(c->stage, error) : 0;
     if (memory && rc != SQLITE_DONE) {
         code = failure_sqlite(error, c->apply->db, rc, "%s: reading", table->name);
     }

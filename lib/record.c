@@ -1,5 +1,35 @@
 #include "lib/record.h"
 
+#define BYTE(serial, size)                                                                         \
+    {serial, size}, {serial, size}, {serial, size}, {serial, size}, {serial, size},                \
+        {serial, size}, {serial, size},                                                            \
+    {                                                                                              \
+        serial, size                                                                               \
+    }
+
+/* One bit goes to the sign: 7 bits need a byte, 8 need two. Entry 0 is for one bit. */
+const struct record_form record_forms[64] = {
+    {1, 1},     {1, 1},     {1, 1},     {1, 1},     {1, 1},     {1, 1},     {1, 1}, BYTE(2, 2),
+    BYTE(3, 3), BYTE(4, 4), BYTE(5, 6), BYTE(5, 6), BYTE(6, 8), BYTE(6, 8), {6, 8}};
+
+size_t varint_write_long(uint8_t *out, uint64_t value)
+{
+    size_t size = varint_size(value);
+    size_t i = size;
+    if (size == VARINT_MAX) {
+        out[--i] = (uint8_t)value;
+        value >>= 8;
+    } else {
+        out[--i] = (uint8_t)(value & 0x7F);
+        value >>= 7;
+    }
+    while (i > 0) {
+        out[--i] = (uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    return size;
+}
+
 void record_next(struct record_reader *reader, struct pitot_value *value)
 {
     static const uint8_t sizes[10] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};

@@ -16,15 +16,18 @@
 
 enum { VARINT_MAX = 9 };
 
+/* A byte for each 7 bits, and 8 bits in the ninth. */
 static inline size_t varint_size(uint64_t value)
 {
-    if (value < 128) {
-        return 1;
+    if (value < UINT64_C(1) << 21) {
+        return value < 128 ? 1 : value < 1 << 14 ? 2 : 3;
     }
-    /* A byte for each 7 bits, and 8 bits in the ninth. */
     size_t size = (size_t)(70 - __builtin_clzll(value)) / 7;
     return size > VARINT_MAX ? VARINT_MAX : size;
 }
+
+/* Of 2^21 and more. */
+size_t varint_write_long(uint8_t *out, uint64_t value);
 
 /* Writes varint_size(value) bytes and returns that number. */
 static inline size_t varint_write(uint8_t *out, uint64_t value)
@@ -33,20 +36,18 @@ static inline size_t varint_write(uint8_t *out, uint64_t value)
         out[0] = (uint8_t)value;
         return 1;
     }
-    size_t size = varint_size(value);
-    size_t i = size;
-    if (size == VARINT_MAX) {
-        out[--i] = (uint8_t)value;
-        value >>= 8;
-    } else {
-        out[--i] = (uint8_t)(value & 0x7F);
-        value >>= 7;
+    if (value < 1 << 14) {
+        out[0] = (uint8_t)(value >> 7 | 0x80);
+        out[1] = (uint8_t)(value & 0x7F);
+        return 2;
     }
-    while (i > 0) {
-        out[--i] = (uint8_t)(value | 0x80);
-        value >>= 7;
+    if (value < 1 << 21) {
+        out[0] = (uint8_t)(value >> 14 | 0x80);
+        out[1] = (uint8_t)(value >> 7 | 0x80);
+        out[2] = (uint8_t)(value & 0x7F);
+        return 3;
     }
-    return size;
+    return varint_write_long(out, value);
 }
 
 /* Returns the bytes read. */
@@ -106,9 +107,9 @@ enum {
     SERIAL_TEXT = 13
 };
 
-/* One value on its way into a record. */
+/* One value on its way into a record. Texts and blobs have less than 2^31 - 6 bytes. */
 struct record_slot {
-    uint64_t serial;
+    uint32_t serial;
     uint32_t size; /* bytes in the body */
     union {
         uint64_t word; /* the last `size` of its bytes, high byte first */
@@ -116,23 +117,26 @@ struct record_slot {
     } as;
 };
 
+/* Serial type and bytes of an integer by the number of its significant bits without the sign. */
+struct record_form {
+    uint8_t serial;
+    uint8_t size;
+};
+extern const struct record_form record_forms[64];
+
 static inline void record_slot_integer(struct record_slot *slot, int64_t value)
 {
-    static const uint8_t sizes[9] = {1, 2, 3, 4, 6, 6, 8, 8, 8};
-    static const uint8_t serials[9] = {0, 1, 2, 3, 4, 0, 5, 0, 6};
     uint64_t word = (uint64_t)value;
+    slot->as.word = word;
     if (word < 2) {
-        slot->serial = SERIAL_ZERO + word;
+        slot->serial = SERIAL_ZERO + (uint32_t)word;
         slot->size = 0;
         return;
     }
-    /* Significant bits without the sign, then the sign: bytes from 1 to 8. */
     uint64_t magnitude = word ^ (uint64_t)(value >> 63);
-    unsigned bits = magnitude == 0 ? 0 : 64u - (unsigned)__builtin_clzll(magnitude);
-    uint32_t size = sizes[bits / 8];
-    slot->serial = serials[size];
-    slot->size = size;
-    slot->as.word = word;
+    const struct record_form *form = &record_forms[63 - __builtin_clzll(magnitude | 1)];
+    slot->serial = form->serial;
+    slot->size = form->size;
 }
 
 static inline void record_slot_real(struct record_slot *slot, double value)
@@ -145,7 +149,7 @@ static inline void record_slot_real(struct record_slot *slot, double value)
 static inline void record_slot_bytes(struct record_slot *slot, unsigned first_serial,
                                      const void *bytes, uint32_t size)
 {
-    slot->serial = first_serial + 2 * (uint64_t)size;
+    slot->serial = first_serial + 2 * size;
     slot->size = size;
     slot->as.bytes = bytes;
 }
@@ -175,21 +179,40 @@ static inline size_t record_body_size(const struct record_slot *slots, size_t co
  * OUT are overwritten: a whole word is stored where an integer needs less.
  */
 enum { RECORD_SLACK = 8 };
+static inline void record_copy(uint8_t *out, const uint8_t *in, size_t size)
+{
+    /* Short ones by two copies that may overlap: the call would cost as much as the copy. */
+    if (size >= 16 && size <= 32) {
+        uint8_t first[16];
+        uint8_t last[16];
+        memcpy(first, in, 16);
+        memcpy(last, in + size - 16, 16);
+        memcpy(out, first, 16);
+        memcpy(out + size - 16, last, 16);
+    } else if (size >= 8 && size < 16) {
+        uint64_t first;
+        uint64_t last;
+        memcpy(&first, in, 8);
+        memcpy(&last, in + size - 8, 8);
+        memcpy(out, &first, 8);
+        memcpy(out + size - 8, &last, 8);
+    } else if (size > 0) {
+        memcpy(out, in, size);
+    }
+}
+
 static inline void record_write(uint8_t *out, const struct record_slot *slots, size_t count,
                                 size_t header, size_t body)
 {
     uint8_t *end = out + header + body;
     for (size_t i = count; i-- > 0;) {
         uint32_t size = slots[i].size;
+        end -= size;
         if (slots[i].serial >= SERIAL_BLOB) {
-            end -= size;
-            if (size > 0) {
-                memcpy(end, slots[i].as.bytes, size);
-            }
+            record_copy(end, slots[i].as.bytes, size);
         } else if (size > 0) {
             uint64_t word = __builtin_bswap64(slots[i].as.word);
-            memcpy(end - 8, &word, sizeof word);
-            end -= size;
+            memcpy(end + size - 8, &word, sizeof word);
         }
     }
     uint8_t *at = out + varint_write(out, header);

@@ -68,9 +68,10 @@ static int find_refused(struct apply *apply, const struct stage *stage, int rc,
 static int move_rows(struct apply *apply, const struct stage *stage, struct pitot_counts *counts,
                      struct pitot_error *error)
 {
-    sqlite3_stmt *move = apply_statement(apply, APPLY_MOVE, error);
-    if (move == NULL) {
-        return PITOT_ERROR_SQLITE;
+    sqlite3_stmt *move;
+    int code = apply_statement(apply, APPLY_MOVE, &move, error);
+    if (code != 0) {
+        return code;
     }
     int rc = apply_run(move);
     uint64_t moved = (uint64_t)sqlite3_changes64(apply->db);
@@ -95,12 +96,12 @@ static int move_rows(struct apply *apply, const struct stage *stage, struct pito
 static int insert_rows(struct apply *apply, const struct stage *stage, struct pitot_counts *counts,
                        struct pitot_error *error)
 {
-    sqlite3_stmt *insert = apply_statement(apply, APPLY_INSERT, error);
-    if (insert == NULL) {
-        return PITOT_ERROR_SQLITE;
+    sqlite3_stmt *insert;
+    int code = apply_statement(apply, APPLY_INSERT, &insert, error);
+    if (code != 0) {
+        return code;
     }
     size_t number = 0;
-    int code = 0;
     for (size_t p = 0; p < stage->pages.count && code == 0; p++) {
         for (size_t c = 0; c < stage->pages.page[p].cells && code == 0; c++) {
             struct row row;
@@ -129,9 +130,10 @@ int apply_replace(struct apply *apply, struct stage *stage, struct pitot_counts 
         /* What refers to a row that is deleted refers to the one that comes in its place. */
         rc = sqlite3_exec(apply->db, "PRAGMA defer_foreign_keys = ON", NULL, NULL, NULL);
     }
-    sqlite3_stmt *delete = apply_statement(apply, APPLY_DELETE_ALL, error);
-    if (delete == NULL) {
-        return PITOT_ERROR_SQLITE;
+    sqlite3_stmt *delete;
+    int code = apply_statement(apply, APPLY_DELETE_ALL, &delete, error);
+    if (code != 0) {
+        return code;
     }
     if (rc == SQLITE_OK && apply->table->slice != TABLE_NONE) {
         rc = convert_bind(delete, 1, &apply->slice);
@@ -141,8 +143,8 @@ int apply_replace(struct apply *apply, struct stage *stage, struct pitot_counts 
         return failure_sqlite(error, apply->db, rc, "%s: deleting", apply->table->name);
     }
     found.deleted = (uint64_t)sqlite3_changes64(apply->db);
-    int code = apply->filled ? move_rows(apply, stage, &found, error)
-                             : insert_rows(apply, stage, &found, error);
+    code = apply->filled ? move_rows(apply, stage, &found, error)
+                         : insert_rows(apply, stage, &found, error);
     if (code == 0) {
         *counts = found;
     }

@@ -35,7 +35,10 @@ struct stage_column {
     uint8_t action[5]; /* by type: enum action in stage.c */
 };
 
-enum { STAGE_DIGITS = 24 };
+enum {
+    STAGE_DIGITS = 24,
+    STAGE_SHORT = 1 << 20 /* a text of so many bytes can be no trouble */
+};
 
 struct stage {
     const struct table *table;

@@ -23,7 +23,8 @@ enum action {
     ACTION_CONVERT,   /* SQLite's affinity */
     ACTION_AUTOMATIC, /* NULL for the rowid: SQLite chooses */
     ACTION_REFUSE_NULL,
-    ACTION_REFUSE_TYPE
+    ACTION_REFUSE_TYPE,
+    ACTION_INVALID /* no type at all */
 };
 
 static const char *const type_names[] = {"NULL", "an integer", "a real", "a text", "a blob"};
@@ -172,9 +173,9 @@ static void integer_text_slot(struct stage *stage, size_t number, int64_t intege
 }
 
 /* All that is not the value as it is. */
-static int __attribute__((noinline))
-take_changed(struct stage *stage, size_t number, enum action action,
-             const struct pitot_value *value, struct record_slot *slot, struct pitot_error *error)
+static int take_changed(struct stage *stage, size_t number, enum action action,
+                        const struct pitot_value *value, struct record_slot *slot,
+                        struct pitot_error *error)
 {
     size_t column = stage->column[number].from;
     switch (action) {
@@ -225,63 +226,51 @@ take_changed(struct stage *stage, size_t number, enum action action,
     }
 }
 
-static int take_null(struct stage *stage, size_t number, struct record_slot *slot,
-                     struct pitot_error *error);
-
-static int take_value(struct stage *stage, size_t number, const struct pitot_value *value,
-                      struct record_slot *slot, struct pitot_error *error)
+/* What is not done in line in stage_add(). */
+static int __attribute__((noinline))
+take_value(struct stage *stage, size_t number, enum action action, const struct pitot_value *value,
+           struct record_slot *slot, struct pitot_error *error)
 {
+    static const struct pitot_value null = {.type = PITOT_NULL};
     const struct stage_column *column = &stage->column[number];
-    if (value->type > PITOT_BLOB) {
-        char what[60];
-        snprintf(what, sizeof what, "type %u, which is not one of enum pitot_type", value->type);
-        return refuse(stage, column->from, PITOT_ERROR_INVALID, what, error);
+    if (value->type >= PITOT_TEXT && value->type <= PITOT_BLOB &&
+        value->size > stage->table->row_limit) {
+        char what[80];
+        snprintf(what, sizeof what, "%u bytes; SQLite takes %lld here", value->size,
+                 (long long)stage->table->row_limit);
+        return refuse(stage, column->from, PITOT_ERROR_TYPE, what, error);
     }
-    enum action action = column->action[value->type];
+    if (value->type == PITOT_REAL && isnan(value->as.real)) {
+        value = &null;
+        action = column->action[PITOT_NULL];
+    }
     switch (action) {
     case ACTION_NULL:
-        slot->serial = SERIAL_NULL;
-        slot->size = 0;
+        record_slot_bytes(slot, SERIAL_NULL, NULL, 0);
         return 0;
     case ACTION_INTEGER:
         record_slot_integer(slot, value->as.integer);
         return 0;
-    case ACTION_ROWID:
-        stage->rowid = value->as.integer;
-        slot->serial = SERIAL_NULL;
-        slot->size = 0;
-        return 0;
     case ACTION_REAL:
-        if (isnan(value->as.real)) {
-            return take_null(stage, number, slot, error);
-        }
         record_slot_real(slot, value->as.real);
         return 0;
     case ACTION_REAL_COLUMN:
-        if (isnan(value->as.real)) {
-            return take_null(stage, number, slot, error);
-        }
         real_slot(slot, value->as.real);
         return 0;
     case ACTION_TEXT:
-    case ACTION_BLOB:
-        record_slot_bytes(slot, action == ACTION_TEXT ? SERIAL_TEXT : SERIAL_BLOB, value->as.bytes,
-                          value->size);
+        record_slot_bytes(slot, SERIAL_TEXT, value->as.bytes, value->size);
         return 0;
+    case ACTION_BLOB:
+        record_slot_bytes(slot, SERIAL_BLOB, value->as.bytes, value->size);
+        return 0;
+    case ACTION_INVALID: {
+        char what[60];
+        snprintf(what, sizeof what, "type %u, which is not one of enum pitot_type", value->type);
+        return refuse(stage, column->from, PITOT_ERROR_INVALID, what, error);
+    }
     default:
-        if (value->type == PITOT_REAL && isnan(value->as.real)) {
-            return take_null(stage, number, slot, error);
-        }
         return take_changed(stage, number, action, value, slot, error);
     }
-}
-
-/* A NaN is NULL, whatever the column. */
-static int take_null(struct stage *stage, size_t number, struct record_slot *slot,
-                     struct pitot_error *error)
-{
-    static const struct pitot_value null = {.type = PITOT_NULL};
-    return take_value(stage, number, &null, slot, error);
 }
 
 static bool same_slot(const struct record_slot *one, const struct record_slot *other)
@@ -349,21 +338,38 @@ int stage_add(struct stage *stage, const struct pitot_value *values, size_t coun
                        stage->rows + 1, table->name, count, table->columns);
     }
     struct record_slot *slot = stage->slot;
+    const struct stage_column *column = stage->column;
     size_t types = 0;
     size_t body = 0;
     int code = 0;
     bool without_rowid = stage->without_rowid;
-    for (size_t i = 0; i < count && code == 0; i++) {
-        code = take_value(stage, i, &values[stage->column[i].from], &slot[i], error);
-        types += varint_size(slot[i].serial);
+    for (size_t i = 0; i < count; i++) {
+        const struct pitot_value *value = &values[column[i].from];
+        enum action action =
+            value->type <= PITOT_BLOB ? (enum action)column[i].action[value->type] : ACTION_INVALID;
+        /* The usual ones stand here, to be done in line. */
+        if (action == ACTION_INTEGER) {
+            record_slot_integer(&slot[i], value->as.integer);
+        } else if (action == ACTION_TEXT && value->size <= STAGE_SHORT) {
+            record_slot_bytes(&slot[i], SERIAL_TEXT, value->as.bytes, value->size);
+        } else if (action == ACTION_ROWID) {
+            stage->rowid = value->as.integer;
+            slot[i].serial = SERIAL_NULL;
+            slot[i].size = 0;
+        } else {
+            code = take_value(stage, i, action, value, &slot[i], error);
+            if (code != 0) {
+                break;
+            }
+        }
+        types += slot[i].serial < 128 ? 1 : varint_size(slot[i].serial);
         body += slot[i].size;
     }
     if (code == 0 && table->slice != TABLE_NONE &&
         !same_slot(&slot[stage->slice_number], &stage->slice)) {
         code = refuse(stage, table->slice, PITOT_ERROR_SLICE, "the row is of another slice", error);
     }
-    size_t header = types + varint_size(types + 1);
-    header = types + varint_size(header);
+    size_t header = types < 127 ? types + 1 : types + varint_size(types + 2);
     size_t payload = header + body;
     if (code == 0 && payload > rows_most_local(table)) {
         code = add_big(stage, header, body, error);
@@ -410,11 +416,14 @@ static int take_slice(struct stage *stage, const struct pitot_value *slice,
         number++;
     }
     stage->slice_number = number;
-    int code = take_value(stage, number, slice, &stage->slice, error);
-    if (code == 0 && table->slice == table->rowid) {
-        code = refuse(stage, table->slice, PITOT_ERROR_TYPE,
+    if (table->slice == table->rowid) {
+        return refuse(stage, table->slice, PITOT_ERROR_TYPE,
                       "it is the primary key, so that a slice would be one row", error);
     }
+    enum action action = slice->type > PITOT_BLOB
+                             ? ACTION_INVALID
+                             : (enum action)stage->column[number].action[slice->type];
+    int code = take_value(stage, number, action, slice, &stage->slice, error);
     if (code == 0 && stage->slice.serial == SERIAL_NULL) {
         code = refuse(stage, table->slice, PITOT_ERROR_TYPE, "NULL is no slice", error);
     }
@@ -430,10 +439,7 @@ static int take_slice(struct stage *stage, const struct pitot_value *slice,
     for (; stage->conversions > 0; stage->conversions--) {
         sqlite3_value_free(stage->converted[stage->conversions - 1]);
     }
-    if (code != 0) {
-        return code;
-    }
-    return 0;
+    return code;
 }
 
 int stage_new(struct stage **out, const struct table *table, const struct pitot_value *slice,

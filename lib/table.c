@@ -110,6 +110,10 @@ static size_t find_column(const struct table *table, const char *name)
 /* What kind of thing NAME is; its own spelling and CREATE statement. */
 static int read_kind(struct table *table, sqlite3 *db, const char *name, struct pitot_error *error)
 {
+    if (sqlite3_strnicmp(name, "sqlite_", 7) == 0) {
+        return failure(error, PITOT_ERROR_SCHEMA,
+                       "%s is SQLite's own; a source can own an ordinary table only", name);
+    }
     sqlite3_stmt *statement;
     int code = ask(db, &statement,
                    "SELECT l.type, l.wr, l.strict, s.name, s.sql FROM pragma_table_list(?1) AS l"
@@ -125,12 +129,14 @@ static int read_kind(struct table *table, sqlite3 *db, const char *name, struct 
         code = failure(error, PITOT_ERROR_SCHEMA, "%s: there is no such table", name);
     } else if (code > 0) {
         const char *type = (const char *)sqlite3_column_text(statement, 0);
-        bool own = sqlite3_strnicmp(name, "sqlite_", 7) == 0;
-        if (type == NULL || strcmp(type, "table") != 0 || own ||
+        if (type == NULL || strcmp(type, "table") != 0 ||
             sqlite3_column_type(statement, 4) != SQLITE_TEXT) {
             code = failure(error, PITOT_ERROR_SCHEMA,
-                           "%s is %s; a source can own an ordinary table only", name,
-                           own || type == NULL ? "SQLite's own" : type);
+                           "%s is a %s; a source can own an ordinary table only", name,
+                           type == NULL                   ? "thing without a type"
+                           : strcmp(type, "virtual") == 0 ? "virtual table"
+                           : strcmp(type, "shadow") == 0  ? "virtual table's own table"
+                                                          : type);
         } else {
             table->without_rowid = sqlite3_column_int(statement, 1) != 0;
             table->strict = sqlite3_column_int(statement, 2) != 0;
@@ -540,9 +546,11 @@ static int describe(struct table *table, sqlite3 *db, const char *slice_column,
         plain_key = plain_key && table->key[i].column < table->columns &&
                     table->key[i].collation != COLLATION_OTHER;
     }
-    /* "check" anywhere in the statement may be a constraint; a name costs speed only. */
+    /* "check" anywhere in the statement may be a constraint; a name costs speed only. Moved cells
+     * are not seen by those who count rows that are referred to. */
     table->transferable = facts.plain && plain_key && !generated && !table->triggers &&
-                          !table->foreign_keys && !contains(table->sql, "check");
+                          !table->foreign_keys && !table->referenced &&
+                          !contains(table->sql, "check");
     table->transferable_beside =
         table->transferable && table->rowid != TABLE_NONE && !facts.unique_beside;
     table->unique_beside = facts.unique_beside;
