@@ -1,6 +1,7 @@
 # Front door. The work is done by scripts/, CMake (CMakePresets.json) and CTest.
 .DEFAULT_GOAL := help
-.PHONY: help prod test torture build engines turso lint format asan tsan bench-harness clean
+.PHONY: help prod test torture build engines turso lint format asan tsan bench-harness bench-statistics \
+        clean
 
 # The version that `make turso` builds; empty: the one of the engine turso.
 TURSO_VERSION =
@@ -25,6 +26,7 @@ help:
 	@echo 'make asan           the fast tests with AddressSanitizer and UBSan'
 	@echo 'make tsan           the fast tests with ThreadSanitizer'
 	@echo 'make bench-harness  measure the harness itself'
+	@echo 'make bench-statistics  try on simulated tables what intervals and verdicts promise'
 	@echo 'make clean          remove the build folders'
 
 # Quiet, so that the table is not lost behind a hundred lines; warnings and errors still show.
@@ -110,6 +112,9 @@ format:
 
 bench-harness: build
 	@bench/harness --build build $(value ARGS)
+
+bench-statistics: build
+	@build/pitot-statistics $(value ARGS)
 
 clean:
 	rm -rf build build-test build-asan build-tsan build-clang

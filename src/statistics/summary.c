@@ -1,5 +1,7 @@
 #include "statistics/summary.h"
 
+#include "statistics/span.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,15 +13,6 @@ struct sample {
     size_t count;
 };
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x;
-    double y;
-    memcpy(&x, a, sizeof(x));
-    memcpy(&y, b, sizeof(y));
-    return (x > y) - (x < y);
-}
-
 static void sample_add(struct sample *sample, double value)
 {
     if (isfinite(value)) {
@@ -27,20 +20,12 @@ static void sample_add(struct sample *sample, double value)
     }
 }
 
-/* Median (of an even number: the mean of the middle two) and range; empties the sample. */
+/* Empties the sample. */
 static struct result_figure sample_take(struct sample *sample)
 {
-    struct result_figure figure = {(double)NAN, (double)NAN, (double)NAN};
-    size_t n = sample->count;
+    struct span span = span_of(sample->values, sample->count);
     sample->count = 0;
-    if (n > 0) {
-        qsort(sample->values, n, sizeof(double), compare_doubles);
-        figure.min = sample->values[0];
-        figure.max = sample->values[n - 1];
-        figure.median = n % 2 == 1 ? sample->values[n / 2]
-                                   : (sample->values[n / 2 - 1] + sample->values[n / 2]) / 2;
-    }
-    return figure;
+    return (struct result_figure){.median = span.median, .min = span.min, .max = span.max};
 }
 
 /* The runs that figures are made of. */

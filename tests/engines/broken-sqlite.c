@@ -3,30 +3,15 @@
  * misbehaves by its own file name: broken-drop-row.so drops rows, broken-busy-40.so is busy 40
  * times. Tests copy the one file that is built under the name that they need, so that
  * several faults fit into one run. A name that is not known (broken-sound.so) misbehaves nowhere.
- *
- * All functions are its own, as pitot asks for: they must lie in one file.
  */
-#include "engine/sqlite_library.h"
+#include "forward-sqlite.h"
 
 #include "core/clock.h"
 
-#include <dlfcn.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <time.h>
 #include <unistd.h>
-
-/* Every symbol that the driver asks for; one that has no body below makes the driver say so. */
-#define X(result, name, arguments) result sqlite3_##name arguments;
-SQLITE_REQUIRED(X)
-SQLITE_OPTIONAL(X)
-#undef X
-
-static struct sqlite_api real;
-static const char *(*real_sql)(struct sqlite3_stmt *);
 
 static char fault[64];      /* of the file name, "" without one */
 static uint64_t amount = 1; /* the number behind it */
@@ -72,58 +57,12 @@ static void print(const char *when)
     fflush(stdout);
 }
 
-static void find_fault(void)
-{
-    Dl_info info;
-    if (dladdr(&real, &info) == 0 || info.dli_fname == NULL) {
-        return;
-    }
-    const char *slash = strrchr(info.dli_fname, '/');
-    const char *name = slash != NULL ? slash + 1 : info.dli_fname;
-    if (strncmp(name, "broken-", 7) != 0) {
-        return;
-    }
-    snprintf(fault, sizeof fault, "%s", name + 7);
-    char *end = strstr(fault, ".so");
-    if (end != NULL) {
-        *end = '\0';
-    }
-    char *number = strrchr(fault, '-');
-    if (number != NULL && number[1] >= '0' && number[1] <= '9') {
-        amount = strtoull(number + 1, NULL, 10);
-        *number = '\0';
-    }
-}
-
-static void *symbol(void *library, const char *name)
-{
-    void *address = dlsym(library, name);
-    if (address == NULL) {
-        fprintf(stderr, "broken-sqlite: the system's SQLite has no %s\n", name);
-    }
-    return address;
-}
-
-/* Bytes of an object pointer into a function pointer. */
-#define TAKE(into, library, name)                                                                  \
-    do {                                                                                           \
-        void *address = symbol(library, name);                                                     \
-        memcpy(&(into), &address, sizeof address);                                                 \
-    } while (0)
-
 __attribute__((constructor)) static void begin(void)
 {
-    void *library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
-        fprintf(stderr, "broken-sqlite: %s\n", dlerror());
+    if (!forward_open()) {
         return;
     }
-#define X(result, name, arguments) TAKE(real.name, library, "sqlite3_" #name);
-    SQLITE_REQUIRED(X)
-    SQLITE_OPTIONAL(X)
-#undef X
-    TAKE(real_sql, library, "sqlite3_sql");
-    find_fault();
+    forward_name("broken", fault, &amount);
     if (is("print-load")) {
         print("at load");
     }
@@ -225,17 +164,6 @@ static int step_dropping(struct sqlite3_stmt *stmt)
     return code;
 }
 
-static int step_slowly(struct sqlite3_stmt *stmt)
-{
-    uint64_t start = clock_now_ns();
-    int code = real.step(stmt);
-    uint64_t now = clock_now_ns();
-    uint64_t until = now + (now - start) * amount / 100;
-    while (clock_now_ns() < until) {
-    }
-    return code;
-}
-
 /* ---- calls ------------------------------------------------------------------------ */
 
 static bool begins(const char *sql, const char *word)
@@ -310,7 +238,7 @@ int sqlite3_step(struct sqlite3_stmt *stmt)
     if (is("drop-row")) {
         return step_dropping(stmt);
     }
-    return is("slow") ? step_slowly(stmt) : real.step(stmt);
+    return real.step(stmt);
 }
 
 int sqlite3_reset(struct sqlite3_stmt *stmt)
@@ -427,24 +355,6 @@ int sqlite3_prepare_v3(struct sqlite3 *db, const char *sql, int length, unsigned
 
 /* ---- nothing but forwarded ------------------------------------------------------------ */
 
-#define FORWARD(result, name, declared, passed)                                                    \
-    result sqlite3_##name declared                                                                 \
-    {                                                                                              \
-        return real.name passed;                                                                   \
-    }
-
-FORWARD(const char *, libversion, (void), ())
-FORWARD(int, libversion_number, (void), ())
-FORWARD(int, threadsafe, (void), ())
-FORWARD(const char *, sourceid, (void), ())
-FORWARD(const char *, compileoption_get, (int n), (n))
-FORWARD(int, shutdown, (void), ())
-FORWARD(int, extended_result_codes, (struct sqlite3 * db, int on), (db, on))
-FORWARD(int, busy_handler, (struct sqlite3 * db, int (*call)(void *, int), void *context),
-        (db, call, context))
-FORWARD(int, sleep, (int ms), (ms))
-FORWARD(int, stmt_readonly, (struct sqlite3_stmt * stmt), (stmt))
-FORWARD(int, bind_parameter_count, (struct sqlite3_stmt * stmt), (stmt))
 FORWARD(int, bind_null, (struct sqlite3_stmt * stmt, int n), (stmt, n))
 FORWARD(int, bind_int64, (struct sqlite3_stmt * stmt, int n, int64_t value), (stmt, n, value))
 FORWARD(int, bind_double, (struct sqlite3_stmt * stmt, int n, double value), (stmt, n, value))
@@ -454,11 +364,3 @@ FORWARD(int, bind_text,
 FORWARD(int, bind_blob,
         (struct sqlite3_stmt * stmt, int n, const void *bytes, int length, void (*release)(void *)),
         (stmt, n, bytes, length, release))
-FORWARD(int, column_count, (struct sqlite3_stmt * stmt), (stmt))
-FORWARD(int, get_autocommit, (struct sqlite3 * db), (db))
-FORWARD(const char *, errmsg, (struct sqlite3 * db), (db))
-
-void sqlite3_interrupt(struct sqlite3 *db)
-{
-    real.interrupt(db);
-}

@@ -100,7 +100,8 @@ class MakeProdTest(unittest.TestCase):
     def test_nothing_is_built_where_setup_refuses(self):
         self.stand_in("scripts/setup", "echo one clear line >&2; exit 3")
         self.stand_in("bin/cmake", "echo built")
-        for goal in ("prod", "test", "torture", "asan", "tsan", "lint", "engines", "bench-harness"):
+        for goal in ("prod", "test", "torture", "asan", "tsan", "lint", "engines", "bench-harness",
+                     "bench-statistics"):
             with self.subTest(goal=goal):
                 done = self.make(goal)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
