@@ -61,7 +61,7 @@ int connection_open(struct connection *connection, const char *path, const char 
      * attached to the writer's connection is (lib/image.h). */
     int flags = SQLITE_OPEN_NOMUTEX |
                 (kind == CONNECTION_READER   ? SQLITE_OPEN_READONLY
-                 : kind == CONNECTION_WRITER ? SQLITE_OPEN_READWRITE
+                 : kind == CONNECTION_WRITER ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI
                                              : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     *connection = (struct connection){
         .patience = {.limit_ns = (uint64_t)busy_timeout_ms * NS_PER_MS, .ending = ending}};
