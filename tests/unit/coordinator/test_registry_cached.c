@@ -82,7 +82,12 @@ static void built_versions_are_engines(void **state)
     assert_string_equal(old->options.items[0].value, "0.7.1");
     assert_string_equal(turso->options.items[0].value, turso->version);
     assert_true(turso->is_default && !old->is_default && !old->takes_version);
-    assert_int_equal(old->faults.count, turso->faults.count);
+    assert_int_equal(old->faults.count, 3);
+    for (size_t i = 0; i < old->faults.count; i++) {
+        assert_true(manifest_fault_applies(&old->faults.items[i], "0.7.1"));
+        assert_true(manifest_fault_applies(&old->faults.items[i], "0.8.0-pre.1"));
+        assert_false(manifest_fault_applies(&old->faults.items[i], turso->version));
+    }
     size_t versions = 0;
     for (size_t i = 0; i < registry.manifests.count; i++) {
         versions += registry.manifests.items[i].base != NULL;
