@@ -124,7 +124,6 @@ int sqlite_error_code(int rc, int errno_value)
                : rc == SQLITE_CONSTRAINT_ROWID      ? PITOT_ERROR_DUPLICATE
                                                     : PITOT_ERROR_CONSTRAINT;
     case SQLITE_MISMATCH:
-        return PITOT_ERROR_TYPE;
     case SQLITE_TOOBIG:
         return PITOT_ERROR_TYPE;
     default:

@@ -14,7 +14,7 @@
 struct slot {
     struct slot *next;   /* of all slots of the subscription */
     struct slot *behind; /* in the queue */
-    const struct pitot_source *source;
+    struct pitot_source *source;
     bool queued;
     bool opening_first;
     uint64_t opening; /* number of the pass; 0: none */
@@ -32,7 +32,7 @@ struct pitot_subscription {
     bool closed;
 };
 
-static int add_slot(struct pitot_subscription *subscription, const struct pitot_source *source,
+static int add_slot(struct pitot_subscription *subscription, struct pitot_source *source,
                     struct pitot_error *error)
 {
     struct slot *slot = calloc(1, sizeof *slot);
@@ -45,8 +45,7 @@ static int add_slot(struct pitot_subscription *subscription, const struct pitot_
     return 0;
 }
 
-static struct slot *find_slot(struct pitot_subscription *subscription,
-                              const struct pitot_source *source)
+static struct slot *find_slot(struct pitot_subscription *subscription, struct pitot_source *source)
 {
     struct slot *slot = subscription->slots;
     while (slot != NULL && slot->source != source) {
@@ -55,7 +54,7 @@ static struct slot *find_slot(struct pitot_subscription *subscription,
     return slot;
 }
 
-int event_add_source(struct pitot_store *store, const struct pitot_source *source,
+int event_add_source(struct pitot_store *store, struct pitot_source *source,
                      struct pitot_error *error)
 {
     for (struct pitot_subscription *at = store->subscriptions; at != NULL; at = at->next) {
@@ -69,7 +68,7 @@ int event_add_source(struct pitot_store *store, const struct pitot_source *sourc
 }
 
 /* Before the source has posted anything: its slots are in no queue. */
-void event_remove_source(struct pitot_store *store, const struct pitot_source *source)
+void event_remove_source(struct pitot_store *store, struct pitot_source *source)
 {
     for (struct pitot_subscription *at = store->subscriptions; at != NULL; at = at->next) {
         struct slot **link = &at->slots;
@@ -107,7 +106,7 @@ static void put(struct pitot_subscription *subscription, struct slot *slot)
     }
 }
 
-void event_post_opening(struct pitot_store *store, const struct pitot_source *source, uint64_t pass)
+void event_post_opening(struct pitot_store *store, struct pitot_source *source, uint64_t pass)
 {
     for (struct pitot_subscription *at = store->subscriptions; at != NULL; at = at->next) {
         struct slot *slot = find_slot(at, source);
@@ -121,12 +120,12 @@ void event_post_opening(struct pitot_store *store, const struct pitot_source *so
     }
 }
 
-static void fill_closing(struct pitot_event *event, const struct pitot_source *source,
+static void fill_closing(struct pitot_event *event, struct pitot_source *source,
                          const struct pass_end *end)
 {
     event->size = sizeof *event;
     event->kind = PITOT_CLOSING;
-    event->source = (struct pitot_source *)(uintptr_t)source;
+    event->source = source;
     event->source_name = source->name;
     event->first_pass = end->pass;
     event->counts = (struct pitot_counts){0};
@@ -136,7 +135,7 @@ static void fill_closing(struct pitot_event *event, const struct pitot_source *s
     event->error_text[0] = '\0';
 }
 
-uint64_t event_post_closing(struct pitot_store *store, const struct pitot_source *source,
+uint64_t event_post_closing(struct pitot_store *store, struct pitot_source *source,
                             const struct pass_end *end)
 {
     uint64_t joined = 0;
@@ -243,7 +242,7 @@ static void take(struct pitot_subscription *subscription, struct pitot_event *ev
     struct slot *slot = subscription->first;
     if (slot->opening != 0 && (slot->opening_first || !slot->has_closing)) {
         *event = (struct pitot_event){.kind = PITOT_OPENING,
-                                      .source = (struct pitot_source *)(uintptr_t)slot->source,
+                                      .source = slot->source,
                                       .source_name = slot->source->name,
                                       .first_pass = slot->opening,
                                       .last_pass = slot->opening};

@@ -261,10 +261,9 @@ static int write_rows(struct pitot_source *source, struct pitot_sync *sync,
     }
     int64_t version = 0;
     bool trusted = false;
-    uint64_t start_ns = clock_now_ns();
     if (result == 0) {
         result = begin(source->store, error);
-        start_ns = clock_now_ns();
+        uint64_t start_ns = clock_now_ns();
         if (result == 0) {
             result = read_trusted(source, &version, &trusted, error);
         }

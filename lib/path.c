@@ -190,7 +190,7 @@ int path_look(const char *path, const char *vfs_name, enum path_content *content
     if (result == 0) {
         *content = content_of(header);
     }
-    sqlite3_free_filename((char *)(uintptr_t)filename);
+    sqlite3_free_filename(filename);
     sqlite3_free(journal);
     sqlite3_free(wal);
     free(file);

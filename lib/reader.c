@@ -62,7 +62,7 @@ static int reader_new(const char *path, const char *vfs, const char *name, int b
     if (made == NULL) {
         return failure(error, PITOT_ERROR_MEMORY, "out of memory");
     }
-    strcpy(made->name, name);
+    copy_cut(made->name, sizeof made->name, name, strlen(name));
     int result = process_enter(&made->process, error);
     if (result != 0) {
         free(made);

@@ -174,7 +174,7 @@ static struct pitot_source *source_new(struct pitot_store *store,
     }
     source->store = store;
     source->id = atomic_fetch_add(&last_id, 1) + 1;
-    strcpy(source->name, options->name);
+    copy_cut(source->name, sizeof source->name, options->name, strlen(options->name));
     source->function = options->function;
     source->context = options->context;
     source->interval_ns = (uint64_t)options->interval_ms * NS_PER_MS;

@@ -368,5 +368,5 @@ int main(void)
         TEST(test_sixteen_threads_open_one_new_path),
         TEST(test_sixteen_processes_open_one_new_path),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, use_memory, NULL);
 }

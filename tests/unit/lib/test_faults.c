@@ -67,7 +67,7 @@ static void fault_in_a_pass(const struct fault *fault, bool for_ever)
     assert_ok(sync_now(store, source, &error));
     long nth = 1;
     do {
-        int n = lister.n = lister.n + 1;
+        int n = atomic_fetch_add(&lister.n, 1) + 1;
         faulty_arm(fault->kind, nth++, for_ever, fault->result);
         struct pitot_error found = {0};
         int result = sync_now(store, source, &found);
@@ -223,9 +223,8 @@ static void test_a_full_disk_is_named(void **state)
 
 static int register_vfs(void **state)
 {
-    (void)state;
     faulty_register();
-    return 0;
+    return use_memory(state);
 }
 
 int main(void)
