@@ -1,15 +1,17 @@
 /*
  * What a C programmer would write without pitot: the yardstick of `make bench-harness`.
  *
- *     pitot-bare point LIBRARY DATABASE SECONDS   operations/s of user_by_id, one connection
- *     pitot-bare thread LIBRARY DATABASE SECONDS  the same on a second thread
- *     pitot-bare load LIBRARY TEMPLATE TARGET     seconds to insert the template's rows anew
+ *     pitot-bare QUERY LIBRARY DATABASE SECONDS         operations/s of it, one connection
+ *     pitot-bare QUERY-thread LIBRARY DATABASE SECONDS  the same on a second thread
+ *     pitot-bare load LIBRARY TEMPLATE TARGET           seconds to insert the template's rows anew
  *
- * Each prints one JSON line. Nothing is measured inside the loops; `point` looks at the clock
- * every thousand operations. `load` reads all rows into memory first, so that only inserting, the
- * indexes and the final sync are timed. `thread` is what an application has that does anything
- * beside its queries, and what a worker must have: with a second thread, the kernel and the C
- * library lock what a process with one thread need not.
+ * QUERY is a script of a built-in workload: user_by_id, select-point, select-range-indexed. Each
+ * prints one JSON line, with the CPU time of its thread for an operation. Nothing is measured
+ * inside the loops; that of a query looks at the clock every hundred operations. `load` reads all
+ * rows into memory first, so that only inserting, the indexes and the final sync are timed.
+ * `-thread` is what an application has that does anything beside its queries, and what a worker
+ * must have: with a second thread, the kernel and the C library lock what a process with one thread
+ * need not.
  */
 #include "base/random.h"
 #include "core/clock.h"
@@ -22,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef struct sqlite3 sqlite3;
@@ -123,7 +126,7 @@ static int64_t count(sqlite3 *db, const char *sql)
     return value;
 }
 
-/* ---- point --------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------- */
 
 /* As the driver touches columns: type, typed getter, every byte. */
 static uint64_t touch(sqlite3_stmt *statement, int columns)
@@ -143,39 +146,96 @@ static uint64_t touch(sqlite3_stmt *statement, int columns)
     return sum;
 }
 
-static void point(const char *database, double seconds)
+/* What a loop draws its parameters from. */
+struct source {
+    struct random random;
+    uint64_t users, op;
+};
+
+static void bind_random_user(sqlite3_stmt *statement, struct source *source)
+{
+    lite.bind_int64(statement, 1, 1 + (int64_t)random_below(&source->random, source->users));
+}
+
+static void bind_next_user(sqlite3_stmt *statement, struct source *source)
+{
+    lite.bind_int64(statement, 1, 1 + (int64_t)(source->op++ % source->users));
+}
+
+static void bind_ages(sqlite3_stmt *statement, struct source *source)
+{
+    int64_t low = 18 + (int64_t)(source->op++ % 50);
+    lite.bind_int64(statement, 1, low);
+    lite.bind_int64(statement, 2, low + 2);
+}
+
+static const struct query {
+    const char *name, *sql;
+    int columns;
+    void (*bind)(sqlite3_stmt *statement, struct source *source);
+} queries[] = {
+    {"user_by_id", "SELECT id, email, name, plan, country, created_at FROM users WHERE id = ?", 6,
+     bind_random_user},
+    {"select-point", "SELECT id, name, email, age FROM users WHERE id = ?", 4, bind_next_user},
+    {"select-range-indexed", "SELECT id, name, age FROM users WHERE age BETWEEN ? AND ? LIMIT 50",
+     3, bind_ages},
+};
+
+/* `mode` is its name, with "-thread" behind it or not; NULL: it is no query. */
+static const struct query *find_query(const char *mode, bool *on_thread)
+{
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        size_t length = strlen(queries[i].name);
+        if (strncmp(mode, queries[i].name, length) == 0) {
+            *on_thread = strcmp(mode + length, "-thread") == 0;
+            return *on_thread || mode[length] == '\0' ? &queries[i] : NULL;
+        }
+    }
+    return NULL;
+}
+
+/* Of this thread. */
+static uint64_t cpu_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static void loop(const struct query *query, const char *database, double seconds)
 {
     sqlite3 *db = open_database(database);
     run(db, "PRAGMA journal_mode=wal; PRAGMA synchronous=normal; PRAGMA cache_size=-65536");
-    int64_t users = count(db, "SELECT count(*) FROM users");
-    sqlite3_stmt *statement =
-        prepare(db, "SELECT id, email, name, plan, country, created_at FROM users WHERE id = ?");
-    struct random random;
-    random_init(&random, 1, RANDOM_PARAMETERS, 0, 0);
+    struct source source = {.users = (uint64_t)count(db, "SELECT count(*) FROM users")};
+    sqlite3_stmt *statement = prepare(db, query->sql);
+    random_init(&source.random, 1, RANDOM_PARAMETERS, 0, 0);
     volatile uint64_t sink = 0;
     uint64_t operations = 0;
     uint64_t started = 0;
     uint64_t now = clock_now_ns();
     uint64_t warm = now + 3 * NS_PER_S;
     uint64_t until = UINT64_MAX;
+    uint64_t cpu = 0;
     while (now < until) {
-        for (int i = 0; i < 1000; i++) {
-            lite.bind_int64(statement, 1, 1 + (int64_t)random_below(&random, (uint64_t)users));
+        for (int i = 0; i < 100; i++) {
+            query->bind(statement, &source);
             while (lite.step(statement) == ROW) {
-                sink += touch(statement, 6);
+                sink += touch(statement, query->columns);
             }
             lite.reset(statement);
         }
         now = clock_now_ns();
         if (started == 0 && now >= warm) {
             started = now;
+            cpu = cpu_ns();
             until = now + (uint64_t)(seconds * 1e9);
         } else if (started != 0) {
-            operations += 1000;
+            operations += 100;
         }
     }
-    printf("{\"operations_per_second\": %.1f}\n",
-           (double)operations * 1e9 / (double)(now - started));
+    printf("{\"operations_per_second\": %.1f, \"cpu_ns\": %.3f}\n",
+           (double)operations * 1e9 / (double)(now - started),
+           (double)(cpu_ns() - cpu) / (double)operations);
     (void)sink;
     lite.finalize(statement);
     lite.close(db);
@@ -294,31 +354,35 @@ static void load(const char *template, const char *target)
     printf("{\"seconds\": %.4f}\n", (double)(clock_now_ns() - started) / 1e9);
 }
 
-static void *point_main(void *arguments)
+static void *loop_main(void *arguments)
 {
     char **argv = arguments;
-    point(argv[3], atof(argv[4]));
+    bool on_thread;
+    loop(find_query(argv[1], &on_thread), argv[3], atof(argv[4]));
     return NULL;
 }
 
 int main(int argc, char **argv)
 {
     pthread_t thread;
-    if (argc != 5) {
-        fprintf(stderr, "usage: pitot-bare point|thread LIBRARY DATABASE SECONDS\n"
-                        "       pitot-bare load LIBRARY TEMPLATE TARGET\n");
+    bool on_thread = false;
+    bool queries_it = argc == 5 && find_query(argv[1], &on_thread) != NULL;
+    if (argc != 5 || (!queries_it && strcmp(argv[1], "load") != 0)) {
+        fprintf(stderr, "usage: pitot-bare QUERY[-thread] LIBRARY DATABASE SECONDS\n"
+                        "       pitot-bare load LIBRARY TEMPLATE TARGET\n"
+                        "QUERY: user_by_id, select-point, select-range-indexed\n");
         return 2;
     }
     load_library(argv[2]);
-    if (strcmp(argv[1], "point") == 0) {
-        point_main(argv);
-    } else if (strcmp(argv[1], "thread") == 0) {
-        if (pthread_create(&thread, NULL, point_main, argv) != 0) {
+    if (!queries_it) {
+        load(argv[3], argv[4]);
+    } else if (!on_thread) {
+        loop_main(argv);
+    } else {
+        if (pthread_create(&thread, NULL, loop_main, argv) != 0) {
             die("thread", "cannot be started");
         }
         pthread_join(thread, NULL);
-    } else {
-        load(argv[3], argv[4]);
     }
     return 0;
 }

@@ -31,16 +31,6 @@ static int prepare(struct prod *prod, struct error *error, int *status)
     return code == 0 ? session_engines(session, error, status) : code;
 }
 
-static bool anything_measured(const struct result *result)
-{
-    for (size_t i = 0; i < result->engines.count; i++) {
-        if (result->engines.items[i].runs.count > 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static int work(struct session *session, const struct progress *progress, struct error *error)
 {
     return measure(&session->plan, progress, session->result, error);
@@ -59,7 +49,7 @@ static int run(int argc, char *const *argv)
         output_complain("prod", error.message);
         goto out;
     }
-    status = session_run(&prod.session, work, anything_measured, "nothing was measured");
+    status = session_run(&prod.session, work, session_anything_measured, "nothing was measured");
 out:
     session_release(&prod.session, &prod.given);
     suite_free(prod.suite);

@@ -69,6 +69,48 @@
         .help = "A setting of every connection, the template included; may be repeated. "          \
                 "journal_mode=wal and synchronous=normal are set unless given."                    \
     }
+#define COMMON_OPTION_ROUNDS                                                                       \
+    {                                                                                              \
+        .name = "rounds", .kind = OPTION_COUNT, COMMON_OPTION_FIELD(rounds), .argument = "N",      \
+        .min = 1, .max = 1000, .fallback = "3",                                                    \
+        .help = "How often each engine is measured, 1 to 1000, in turns."                          \
+    }
+#define COMMON_OPTION_GRACE                                                                        \
+    {                                                                                              \
+        .name = "grace", .kind = OPTION_DURATION, COMMON_OPTION_FIELD(grace_ns), .argument = "MS", \
+        .max = COMMON_OPTION_LONGEST_NS, .bare_ns = NS_PER_MS,                                     \
+        .help =                                                                                    \
+            "How long an operation may go on after the end of a round before it is interrupted, "  \
+            "in milliseconds; or with a suffix: 5s. Default: the smaller of --timeout and 5 s."    \
+    }
+#define COMMON_OPTION_MAX_TRIES                                                                    \
+    {                                                                                              \
+        .name = "max-tries", .kind = OPTION_COUNT, COMMON_OPTION_FIELD(max_tries),                 \
+        .argument = "N", .min = 1, .max = 1000000, .fallback = "10",                               \
+        .help = "How often an operation is tried when it conflicts with another one."              \
+    }
+#define COMMON_OPTION_LATENCY_LIMIT                                                                \
+    {                                                                                              \
+        .name = "latency-limit", .kind = OPTION_DURATION, COMMON_OPTION_FIELD(latency_limit_ns),   \
+        .argument = "MS", .max = COMMON_OPTION_LONGEST_NS, .bare_ns = NS_PER_MS, .fallback = "10", \
+        .help =                                                                                    \
+            "An operation that takes longer counts as slow, in milliseconds; or with a suffix: "   \
+            "200us."                                                                               \
+    }
+#define COMMON_OPTION_CHECK                                                                        \
+    {                                                                                              \
+        .name = "check", .kind = OPTION_CHOICE, COMMON_OPTION_FIELD(check),                        \
+        .argument = "full|quick|counts", .choices = prod_check_names,                              \
+        .help =                                                                                    \
+            "What is checked in the copy after each run, outside the measurement: the rows of "    \
+            "every table, and with full or quick the integrity too. Default: full in the first "   \
+            "and last round, counts between."                                                      \
+    }
+#define COMMON_OPTION_KEEP                                                                         \
+    {                                                                                              \
+        .name = "keep", .kind = OPTION_SWITCH, COMMON_OPTION_FIELD(keep),                          \
+        .help = "Keep the copies that were measured."                                              \
+    }
 #define COMMON_OPTION_DIR                                                                          \
     {                                                                                              \
         .name = "dir", .kind = OPTION_TEXT, COMMON_OPTION_FIELD(dir), .argument = "FOLDER",        \

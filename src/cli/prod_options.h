@@ -23,6 +23,8 @@ struct prod_options {
 };
 
 extern const struct option_table prod_option_table;
+/* What --check takes; ends with NULL. */
+extern const char *const prod_check_names[];
 
 /* Checks what one option alone cannot tell: that the timeout is whole milliseconds, that pragmas
  * are identifiers with one value each, set once, and none that has a flag of its own. Values in

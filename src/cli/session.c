@@ -245,6 +245,16 @@ static void explain(const struct session *session)
     }
 }
 
+bool session_anything_measured(const struct result *result)
+{
+    for (size_t i = 0; i < result->engines.count; i++) {
+        if (result->engines.items[i].runs.count > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int session_run(struct session *session,
                 int (*work)(struct session *session, const struct progress *progress,
                             struct error *error),

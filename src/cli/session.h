@@ -37,6 +37,9 @@ int session_registry(struct session *session, struct error *error, int *status);
 /* which of them take part; signals are caught from then on. */
 int session_engines(struct session *session, struct error *error, int *status);
 
+/* For session_run(): any engine was run in a round. */
+bool session_anything_measured(const struct result *result);
+
 /* Does the work, shows what there is to show, and gives the exit status. `some` tells whether a
  * result of work that was broken off holds anything: one that does not is not delivered, as it
  * would take the place of a good one. `nothing` says so: "nothing was measured". */

@@ -3,7 +3,6 @@
 #include "coordinator/check_ask.h"
 
 #include "core/error.h"
-#include "result/shape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,7 @@ static int make_plain(struct measurement *m, const struct check_question *questi
     plain.kind = "counts";
     int status = check_ask(m, &plain, &able, &rows, &unused.check, error);
     row_counts_release(&rows);
-    shape_release(&shape_run, &unused);
+    result_run_release(&unused);
     return status;
 }
 
@@ -75,7 +74,7 @@ static int opinion(struct measurement *m, const struct check_question *question,
                         check_compare(&run->check, &second.check, other->name) != 0)) {
         status = ERROR_MEMORY;
     }
-    shape_release(&shape_run, &second);
+    result_run_release(&second);
     return status;
 }
 

@@ -232,6 +232,12 @@ static int sequence(struct measurement *m, struct error *error)
         status = measurement_none_left(m, error);
     }
     if (status == 0) {
+        status = measurement_size_cases(m, error);
+    }
+    if (status == 0 && measurement_count_alive(m) == 0) {
+        status = measurement_none_left(m, error);
+    }
+    if (status == 0) {
         status = rounds(m, error);
     }
     if (status == 0 && m->plan->event_loop) {

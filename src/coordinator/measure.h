@@ -27,8 +27,11 @@ struct plan_case {
     uint32_t threads;           /* what "N" connections means */
     uint64_t duration_ns;       /* of one round; UINT64_MAX: by operations */
     uint64_t operations;        /* executions a connection; UINT64_MAX: by duration */
+    uint64_t least_ns;          /* operations are to be found: as many as the fastest engine needs
+                                   so long for; 0: they are given */
     uint64_t warmup_ns;         /* UINT64_MAX: by operations */
     uint64_t warmup_operations; /* UINT64_MAX: by time */
+    bool warmup_tenth;          /* once operations are found, a tenth of them is the warm-up */
     double rate;                /* operations/s offered to all connections; NAN: closed loop */
 };
 

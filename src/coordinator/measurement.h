@@ -102,6 +102,15 @@ struct run_place {
 int measurement_run(struct measurement *m, struct measured_case *measured, size_t engine,
                     const struct run_place *place, struct error *error);
 
+/* A run outside of the comparison, into `run` (in its empty state, with case and round): nothing is
+ * checked afterwards, nothing kept. A failure of the engine is noted as one in the case, and
+ * run->status is then not "ok". */
+int measurement_trial(struct measurement *m, struct measured_case *measured, size_t engine,
+                      const char *step, struct result_run *run, struct error *error);
+
+/* Finds the number of executions of the cases that are only told how long they should last. */
+int measurement_size_cases(struct measurement *m, struct error *error);
+
 /* After the rounds: the event loop of every engine that is alive, in its result. What an engine
  * does wrong is there and a warning; an error ends the whole measurement. */
 int measurement_event_loops(struct measurement *m, struct error *error);

@@ -29,6 +29,7 @@ struct run_state {
     const struct measured_case *measured;
     struct result_run *run;
     const char *database; /* NULL: the engine has none */
+    uint64_t copy_ns;     /* that making the copy took */
     uint64_t at_ns;
     uint64_t seconds_seen;
     bool watching, watched;
@@ -201,6 +202,14 @@ static int send_job(struct exchange *exchange, const char *database, const resul
     return status;
 }
 
+/* The worker was started at `started_ns` and is ready. */
+static void note_setup(struct run_state *state, uint64_t started_ns)
+{
+    uint64_t warmup_ns = state->run->warmup_ns != RESULT_ABSENT ? state->run->warmup_ns : 0;
+    uint64_t spent_ns = state->copy_ns + (clock_now_ns() - started_ns);
+    state->run->setup_ns = spent_ns > warmup_ns ? spent_ns - warmup_ns : 0;
+}
+
 static int with_worker(struct measurement *m, size_t index, const char *step, uint64_t after_ns,
                        struct run_state *state, struct error *error)
 {
@@ -210,6 +219,7 @@ static int with_worker(struct measurement *m, size_t index, const char *step, ui
     struct worker_process *worker;
     result_pairs settings = {NULL, 0};
     int status = settings_of_plan(m->plan, choice->manifest, &settings, error);
+    uint64_t started_ns = clock_now_ns();
     if (status == 0) {
         status = worker_start(choice, &worker, &identity, &state->run->log, error);
     }
@@ -238,6 +248,7 @@ static int with_worker(struct measurement *m, size_t index, const char *step, ui
         status = run_check_ready(&measured->plan_case, &settings, state->run, error);
     }
     if (status == 0) {
+        note_setup(state, started_ns);
         if (state->database != NULL) {
             state->run->resident = usage_resident_share(state->database);
         }
@@ -313,9 +324,11 @@ static int prepare_copy(struct measurement *m, const char *engine, struct run_st
 {
     const struct measured_case *measured = state->measured;
     char *label = copy_label(m, measured, engine, state->run->round);
+    uint64_t started_ns = clock_now_ns();
     int status = label != NULL ? measurement_copy(m, measured->template, label, path, error)
                                : error_set(error, ERROR_MEMORY, "out of memory");
     free(label);
+    state->copy_ns = clock_now_ns() - started_ns;
     if (status == 0) {
         state->database = *path;
         if (!conditions_settle(&m->conditions, &state->run->dirty_bytes) && interrupt_requested()) {
@@ -416,6 +429,28 @@ static int run_engine(struct measurement *m, struct measured_case *measured, siz
         status = error_set(error, ERROR_MEMORY, "out of memory for the sizes of each second");
     }
     return status;
+}
+
+int measurement_trial(struct measurement *m, struct measured_case *measured, size_t index,
+                      const char *step, struct result_run *run, struct error *error)
+{
+    const struct engine_choice *choice = &m->plan->engines->items[index];
+    struct run_state state = {.m = m, .measured = measured, .run = run};
+    struct error failure = ERROR_INIT;
+    char *path = NULL;
+    int status = 0;
+    if (measured->template != NULL && !choice->manifest->no_database) {
+        status = prepare_copy(m, choice->name, &state, &path, error);
+    }
+    if (status == 0) {
+        with_worker(m, index, step, PROGRESS_UNKNOWN, &state, &failure);
+    }
+    if (path != NULL) {
+        data_remove_database(path);
+    }
+    free(path);
+    return failure.code != ERROR_NONE ? note_failure(m, measured, index, run, &failure, error)
+                                      : status;
 }
 
 int measurement_run(struct measurement *m, struct measured_case *measured, size_t index,

@@ -7,7 +7,7 @@
 #include "coordinator/measurement.h"
 #include "coordinator/process.h"
 
-/* Executions of each script in the check before prod. */
+/* Operations of each script in the check before a measurement. */
 #define VERIFY_OPERATIONS 1000
 
 /* A database of a suite and the scripts that run on it: those of a scenario, and of others with the

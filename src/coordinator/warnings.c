@@ -147,7 +147,6 @@ static int warn_case(struct measurement *m, size_t index, size_t of)
     status = status == 0 ? warn_window(result, engine, of) : status;
     status = status == 0 && !no_database ? warn_scripts(result, engine, of) : status;
     status = status == 0 ? warn_connections(result, engine, of) : status;
-    status = status == 0 ? warn_run_queue(result, engine, of) : status;
     return status == 0 ? warn_trend(result, engine, of) : status;
 }
 
@@ -158,7 +157,8 @@ static int warn_engine(struct measurement *m, size_t index)
     for (size_t of = 0; of < m->plan->case_count && status == 0; of++) {
         status = warn_case(m, index, of);
     }
-    return status == 0 ? warn_host(m->result, &m->result->engines.items[index]) : status;
+    status = status == 0 ? warn_host(m->result, &m->result->engines.items[index]) : status;
+    return status == 0 ? warn_run_queue(m->result, &m->result->engines.items[index]) : status;
 }
 
 int measurement_warn(struct measurement *m, struct error *error)

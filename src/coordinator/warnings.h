@@ -33,8 +33,8 @@ int warn_window(struct result *result, struct result_engine *engine, size_t of);
 int warn_connections(struct result *result, const struct result_engine *engine, size_t of);
 /* The first third of the runs against the rest (trend.h). */
 int warn_trend(struct result *result, const struct result_engine *engine, size_t of);
-/* Over 10 % of the connections' time was spent waiting for a core. */
-int warn_run_queue(struct result *result, const struct result_engine *engine, size_t of);
+/* Over 10 % of the connections' time was spent waiting for a core; of all cases together. */
+int warn_run_queue(struct result *result, const struct result_engine *engine);
 /* CPU of others, steal, pages not yet written back, a copy that was not in the page cache; of all
  * cases together. */
 int warn_host(struct result *result, const struct result_engine *engine);

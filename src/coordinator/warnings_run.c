@@ -256,22 +256,23 @@ static double run_queue_share(const struct result_run *run)
     return sum / ((double)run->window_ns * (double)run->connections.count);
 }
 
-int warn_run_queue(struct result *result, const struct result_engine *engine, size_t of)
+int warn_run_queue(struct result *result, const struct result_engine *engine)
 {
     double most = 0;
     for (size_t i = 0; i < engine->runs.count; i++) {
         const struct result_run *run = &engine->runs.items[i];
-        if (warnings_run_counts(run, of) && run->window_ns != RESULT_ABSENT && run->window_ns > 0) {
+        if (warnings_run_counts(run, (size_t)run->case_index) && run->window_ns != RESULT_ABSENT &&
+            run->window_ns > 0) {
             most = fmax(most, run_queue_share(run)); /* of a number and NAN fmax takes the number */
         }
     }
     if (most <= RUN_QUEUE_SHARE_MAX) {
         return 0;
     }
-    return warnings_tell(result, engine->name, of,
-                         "its connections waited for a core during %.0f %% of a run: its latencies "
-                         "hold that wait",
-                         most * 100);
+    return result_warn(result, engine->name,
+                       "its connections waited for a core during %.0f %% of a run: its latencies "
+                       "hold that wait",
+                       most * 100);
 }
 
 /* What the machine did at the worst of an engine's runs. */

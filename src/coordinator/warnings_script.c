@@ -258,6 +258,16 @@ static void append_thin(struct buffer *out, const struct result *result, const b
     }
 }
 
+static bool by_duration(const struct result *result)
+{
+    for (size_t of = 0; of < result->cases.count; of++) {
+        if (result->cases.items[of].duration_ns != RESULT_ABSENT) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int warn_thin(struct result *result, const bool *exempt)
 {
     struct buffer text;
@@ -269,8 +279,10 @@ int warn_thin(struct result *result, const bool *exempt)
     } else if (text.length > 0) {
         status = result_warn(result, NULL,
                              "fewer than 10 samples above a percentile in a round: %s; these are "
-                             "marked ~, and more rounds or a longer --duration would settle them",
-                             text.data);
+                             "marked ~, and %s would settle them",
+                             text.data,
+                             by_duration(result) ? "more rounds or a longer --duration"
+                                                 : "more executions in a round");
     }
     buffer_release(&text);
     return status;

@@ -30,6 +30,9 @@ void figures_print(const struct page *page, const struct result *result, size_t 
 /* Latency of each script of the case `of`, engines one below the other. */
 void latency_print(const struct page *page, const struct result *result, size_t of);
 
+/* All cases of `pitot bench`, a line a case and engine. */
+void bench_print(const struct page *page, const struct result *result);
+
 /* One connection on the main thread of a worker, an engine a line; nothing when it was not asked
  * for. */
 void event_loop_print(const struct page *page, const struct result *result);

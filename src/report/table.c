@@ -138,8 +138,12 @@ static void print_table(const struct result *result, const struct report_style *
     }
     head_print(&page, result);
     size_t warnings = warnings_print(&page, result);
-    for (size_t of = 0; of < result->cases.count && has_figures(result); of++) {
-        print_case(&page, result, of);
+    if (has_figures(result) && result->command != NULL && strcmp(result->command, "bench") == 0) {
+        bench_print(&page, result);
+    } else if (has_figures(result)) {
+        for (size_t of = 0; of < result->cases.count; of++) {
+            print_case(&page, result, of);
+        }
     }
     if (result->engines.count > 0) {
         event_loop_print(&page, result);

@@ -40,6 +40,11 @@ void result_run_init(struct result_run *run)
     shape_init(&shape_run, run);
 }
 
+void result_run_release(struct result_run *run)
+{
+    shape_release(&shape_run, run);
+}
+
 void result_run_forget(struct result_run *run)
 {
     struct result_run kept = {.case_index = run->case_index,

@@ -193,6 +193,7 @@ struct result_run {
     char *status;        /* "ok", "partial", "failed" */
     char *error;         /* NULL when ok */
     result_strings log;  /* last lines of the worker's own output when it failed */
+    uint64_t setup_ns;   /* copy to ready, without warm-up and the wait for a fair start */
     uint64_t window_ns;  /* go to the end of the last operation */
     uint64_t cpu_user_ns, cpu_system_ns;
     uint64_t minor_faults, major_faults;
@@ -481,6 +482,7 @@ void result_free(struct result *result);
 void result_case_init(struct result_case *of);
 void result_template_init(struct result_template *template);
 void result_run_init(struct result_run *run);
+void result_run_release(struct result_run *run);
 /* Takes back what a worker said of a run when it cannot be believed, down to half-read entries;
  * case, round, position, log and dirty_bytes, which are the coordinator's, stay. */
 void result_run_forget(struct result_run *run);

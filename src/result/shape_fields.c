@@ -169,6 +169,7 @@ static const struct field fields_run[] = {
     FIELD(result_run, status, TEXT),
     FIELD(result_run, error, TEXT_OR_NULL),
     FIELD(result_run, log, TEXTS),
+    FIELD(result_run, setup_ns, COUNT_OR_NULL),
     FIELD(result_run, window_ns, COUNT_OR_NULL),
     FIELD(result_run, cpu_user_ns, COUNT_OR_NULL),
     FIELD(result_run, cpu_system_ns, COUNT_OR_NULL),

@@ -184,6 +184,17 @@ static int forget(const char *sql)
     return SQLITE_DONE;
 }
 
+/* Whatever the process is for. */
+static void abort_at_insert(const char *sql)
+{
+    static atomic_uint_fast64_t inserts;
+    if (is("abort-insert") && begins(sql, "INSERT") &&
+        atomic_fetch_add(&inserts, 1) + 1 == amount) {
+        fprintf(stderr, "the engine aborts at an insert\n");
+        abort();
+    }
+}
+
 /* What happens at the amount-th execution. 0: go on. */
 static int disturb(struct sqlite3_stmt *stmt)
 {
@@ -225,6 +236,7 @@ int sqlite3_step(struct sqlite3_stmt *stmt)
         forgot_last = false;
         if (begins(sql, "SELECT") || begins(sql, "INSERT") || begins(sql, "UPDATE") ||
             begins(sql, "DELETE")) {
+            abort_at_insert(sql);
             int code = forget(sql);
             code = code == 0 ? disturb(stmt) : code;
             if (code != 0) {

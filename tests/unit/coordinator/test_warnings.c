@@ -144,7 +144,7 @@ static void test_run_queue(void **state)
         struct result *result = start(&engine, &run);
         run->connections.items[0].run_queue_ns = cases[i].ns[0];
         run->connections.items[1].run_queue_ns = cases[i].ns[1];
-        assert_int_equal(warn_run_queue(result, engine, 0), 0);
+        assert_int_equal(warn_run_queue(result, engine), 0);
         check(result, cases[i].text, "run queue");
     }
 }
@@ -290,6 +290,61 @@ static void test_thin(void **state)
     }
 }
 
+/* What is told of a case names it, and marks only its summary. */
+static void test_cases(void **state)
+{
+    (void)state;
+    struct result_engine *engine;
+    struct result_run *run;
+    struct result *result = start(&engine, &run);
+    sample_case(result, "select-point");
+    struct result_summary *second = sample_must(result_list_add(&engine->summaries));
+    result_summary_init(second);
+    second->status = sample_text("ok");
+    run->case_index = 1;
+    run->scripts.items[0].rows_read = run->scripts.items[0].rows_changed = 0;
+    run->check.problem = sample_text("users is gone");
+
+    assert_int_equal(warn_check(result, engine, 0), 0);
+    assert_int_equal(warn_scripts(result, engine, 0), 0);
+    assert_int_equal(result->warnings.count, 0); /* its run is of the other case */
+    assert_string_equal(engine->status, "ok");
+    assert_int_equal(warn_check(result, engine, 1), 0);
+    assert_string_equal(engine->status, "differs");
+    assert_string_equal(engine->summaries.items[0].status, "ok");
+    assert_string_equal(engine->summaries.items[1].status, "differs");
+    assert_int_equal(warn_scripts(result, engine, 1), 0);
+    assert_string_equal(result->warnings.items[0].text,
+                        "select-point: after round 1: users is gone");
+    check(result, "select-point: user_by_id never touched a row", "cases");
+}
+
+/* A script that never succeeds fails its case, and the engine once there is no other. */
+static void test_a_failed_case(void **state)
+{
+    (void)state;
+    for (int several = 0; several < 2; several++) {
+        struct result_engine *engine;
+        struct result_run *run;
+        struct result *result = start(&engine, &run);
+        if (several == 1) {
+            sample_case(result, "select-point");
+            struct result_summary *second = sample_must(result_list_add(&engine->summaries));
+            result_summary_init(second);
+            second->status = sample_text("ok");
+        }
+        struct result_script *script = &run->scripts.items[0];
+        script->failed = script->attempted;
+        script->ok = 0;
+        assert_int_equal(warn_scripts(result, engine, 0), 0);
+        assert_string_equal(engine->status, several == 1 ? "partial" : "failed");
+        assert_string_equal(engine->summaries.items[0].status, "failed");
+        assert_non_null(strstr(engine->summaries.items[0].error, "user_by_id never succeeded"));
+        assert_int_equal(strncmp(engine->error, "prod, ", 6) == 0, several);
+        result_free(result);
+    }
+}
+
 /* A run that failed has no figures that a rule could be about. */
 static void test_failed_runs(void **state)
 {
@@ -300,7 +355,7 @@ static void test_failed_runs(void **state)
     assert_int_equal(warn_window(result, engine, 0), 0);
     assert_int_equal(warn_connections(result, engine, 0), 0);
     assert_int_equal(warn_trend(result, engine, 0), 0);
-    assert_int_equal(warn_run_queue(result, engine, 0), 0);
+    assert_int_equal(warn_run_queue(result, engine), 0);
     assert_int_equal(warn_host(result, engine), 0);
     assert_int_equal(warn_check(result, engine, 0), 0);
     assert_int_equal(warn_scripts(result, engine, 0), 0);
@@ -311,11 +366,12 @@ static void test_failed_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_window),    cmocka_unit_test(test_connections),
-        cmocka_unit_test(test_run_queue), cmocka_unit_test(test_host),
-        cmocka_unit_test(test_check),     cmocka_unit_test(test_scripts),
-        cmocka_unit_test(test_thin),      cmocka_unit_test(test_failed_runs),
-        cmocka_unit_test(test_outcomes),
+        cmocka_unit_test(test_window),        cmocka_unit_test(test_connections),
+        cmocka_unit_test(test_run_queue),     cmocka_unit_test(test_host),
+        cmocka_unit_test(test_check),         cmocka_unit_test(test_scripts),
+        cmocka_unit_test(test_thin),          cmocka_unit_test(test_failed_runs),
+        cmocka_unit_test(test_outcomes),      cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_a_failed_case),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,6 +102,66 @@ static void test_absent(void **state)
     result_free(result);
 }
 
+/* Two cases by operations, two engines; the second one failed in the second case. */
+static struct result *two_cases(const char *command)
+{
+    struct result *result = sample_result(3);
+    struct result_case *point = &result->cases.items[0];
+    free(result->command);
+    result->command = sample_text(command);
+    free(point->label);
+    point->label = sample_text("select-point");
+    sample_case(result, "insert-batch");
+    for (size_t i = 0; i < 2; i++) {
+        result->cases.items[i].duration_ns = RESULT_ABSENT;
+        result->cases.items[i].warmup_ns = RESULT_ABSENT;
+        result->cases.items[i].operations = i == 0 ? 50000 : 92;
+        result->cases.items[i].warmup_operations = i == 0 ? 5000 : 10;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        struct result_engine *engine = sample_engine(result, i == 0 ? "sqlite" : "turso", 3, 1);
+        for (uint64_t round = 1; round <= (i == 0 ? 3 : 1); round++) {
+            struct result_run *run = sample_run(engine, round);
+            run->case_index = 1;
+            run->scripts.items[0].operations_each = 1000;
+        }
+        if (i == 0) {
+            sample_summary(engine, 4);
+            engine->summaries.items[1].rounds_ok = 3;
+            continue;
+        }
+        struct result_run *run = &engine->runs.items[3];
+        free(run->status);
+        run->status = sample_text("failed");
+        run->error = sample_text("the worker ended by signal 6 (Aborted)");
+        free(engine->status);
+        engine->status = sample_text("partial");
+        engine->error = sample_text("insert-batch, the worker ended by signal 6 (Aborted)");
+        struct result_summary *summary = sample_must(result_list_add(&engine->summaries));
+        result_summary_init(summary);
+        summary->status = sample_text("failed");
+        summary->error = sample_text("the worker ended by signal 6 (Aborted)");
+    }
+    return result;
+}
+
+static void test_several_cases(void **state)
+{
+    (void)state;
+    struct result *result = two_cases("compare");
+    assert_golden(result, 100, "cases-100");
+    result_free(result);
+}
+
+static void test_bench(void **state)
+{
+    (void)state;
+    struct result *result = two_cases("bench");
+    assert_golden(result, 100, "bench-100");
+    assert_golden(result, 40, "bench-40");
+    result_free(result);
+}
+
 static void add_odd_names(struct result *result)
 {
     static const char *const names[] = {
@@ -238,6 +298,8 @@ int main(void)
         cmocka_unit_test(test_one_engine),
         cmocka_unit_test(test_several_engines),
         cmocka_unit_test(test_absent),
+        cmocka_unit_test(test_several_cases),
+        cmocka_unit_test(test_bench),
         cmocka_unit_test(test_every_width),
         cmocka_unit_test(test_names_that_look_alike),
         cmocka_unit_test(test_colour_only_if_allowed),

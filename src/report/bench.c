@@ -1,0 +1,217 @@
+/* The table of `pitot bench`: a line a workload and engine. */
+#include "base/units.h"
+#include "report/grid.h"
+#include "report/parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_MIN = 12, NAME_MAX_COLUMNS = 28 };
+
+enum value { VALUE_RATE, VALUE_SPREAD, VALUE_P50, VALUE_P95, VALUE_P99, VALUE_CPU, VALUES };
+
+static const char *const headings[VALUES] = {"ops/s", "spread", "p50", "p95", "p99", "CPU/op"};
+
+struct line {
+    char text[VALUES][UNITS_TEXT_SIZE + 1]; /* one for "~" */
+    bool thin;
+};
+
+/* What bench shows is a script alone; with several the first one stands for the case. */
+static void put_point(struct line *line, enum value value,
+                      const struct result_script_summary *script, enum result_point point)
+{
+    double ns = script->points_ns[point].median;
+    bool thin = script->point_thin[point] && isfinite(ns);
+    line->text[value][0] = '~';
+    units_print_ns(line->text[value] + (thin ? 1 : 0), ns);
+    line->thin = line->thin || thin;
+}
+
+static void line_fill(struct line *line, const struct result_summary *summary)
+{
+    for (size_t i = 0; i < VALUES; i++) {
+        snprintf(line->text[i], sizeof line->text[i], "–");
+    }
+    line->thin = false;
+    units_print_count(line->text[VALUE_RATE], summary->operations_per_second.median);
+    report_spread(line->text[VALUE_SPREAD], &summary->operations_per_second);
+    units_print_ns(line->text[VALUE_CPU], summary->cpu_per_operation_ns.median);
+    if (summary->scripts.count > 0) {
+        put_point(line, VALUE_P50, &summary->scripts.items[0], RESULT_POINT_p50);
+        put_point(line, VALUE_P95, &summary->scripts.items[0], RESULT_POINT_p95);
+        put_point(line, VALUE_P99, &summary->scripts.items[0], RESULT_POINT_p99);
+    }
+}
+
+/* Operations of an execution of the case, as the engines' runs tell. */
+static uint64_t operations_each(const struct result *result, size_t of)
+{
+    for (size_t i = 0; i < result->engines.count; i++) {
+        const struct result_engine *engine = &result->engines.items[i];
+        for (size_t k = 0; k < engine->runs.count; k++) {
+            const struct result_run *run = &engine->runs.items[k];
+            if (run->case_index == of && run->scripts.count > 0) {
+                return run->scripts.items[0].operations_each;
+            }
+        }
+    }
+    return 1;
+}
+
+/* "insert-tx-batch: 92 iterations of 1,000 operations, warm-up 10" */
+static void title_of(struct buffer *out, const struct result *result, size_t of)
+{
+    const struct result_case *item = &result->cases.items[of];
+    char number[UNITS_TEXT_SIZE];
+    uint64_t each = operations_each(result, of);
+    buffer_puts(out, item->label);
+    if (item->operations != RESULT_ABSENT) {
+        units_print_count(number, (double)item->operations);
+        buffer_printf(out, ": %s iteration%s", number, item->operations == 1 ? "" : "s");
+    }
+    if (each > 1) {
+        units_print_count(number, (double)each);
+        buffer_printf(out, " of %s operations", number);
+    }
+    if (item->warmup_operations != RESULT_ABSENT) {
+        units_print_count(number, (double)item->warmup_operations);
+        buffer_printf(out, ", warm-up %s", number);
+    } else if (item->warmup_ns != RESULT_ABSENT) {
+        units_print_ns(number, (double)item->warmup_ns);
+        buffer_printf(out, ", warm-up %s", number);
+    }
+}
+
+static bool is(const char *status, const char *expected)
+{
+    return status != NULL && strcmp(status, expected) == 0;
+}
+
+/* "  turso (differs)", "  turso (2 of 3 rounds)": what keeps a line from being like the others. */
+static void label_of(struct buffer *out, const struct result *result, size_t engine, size_t of)
+{
+    const struct result_summary *summary = &result->engines.items[engine].summaries.items[of];
+    buffer_puts(out, "  ");
+    report_engine_label(out, result, engine, NAME_MAX_COLUMNS);
+    if (is(summary->status, "ok")) {
+        return;
+    }
+    if (is(summary->status, "partial") && summary->rounds_ok > 0) {
+        buffer_printf(out, " (%" PRIu64 " of %" PRIu64 " rounds)", summary->rounds_ok,
+                      result->plan.rounds);
+    } else {
+        buffer_printf(out, " (%s)", summary->status != NULL ? summary->status : "failed");
+    }
+}
+
+static enum tone tone_of(const struct result_summary *summary)
+{
+    return is(summary->status, "ok")        ? TONE_PLAIN
+           : is(summary->status, "partial") ? TONE_WARNING
+                                            : TONE_FAILED;
+}
+
+static bool add_line(struct grid *grid, const struct result *result, size_t engine, size_t of)
+{
+    const struct result_summary *summary = &result->engines.items[engine].summaries.items[of];
+    struct buffer label;
+    struct line line;
+    buffer_init(&label);
+    label_of(&label, result, engine, of);
+    line_fill(&line, summary);
+    grid_add(grid, tone_of(summary), label.data);
+    for (size_t i = 0; i < VALUES; i++) {
+        grid_add(grid, TONE_PLAIN, line.text[i]);
+    }
+    grid->failed = grid->failed || label.failed;
+    buffer_release(&label);
+    return line.thin;
+}
+
+/* Returns whether a percentile in it says little. */
+static bool fill_grid(struct grid *grid, const struct result *result)
+{
+    bool thin = false;
+    grid_init(grid, 1 + VALUES);
+    grid_add(grid, TONE_BOLD, "");
+    for (size_t i = 0; i < VALUES; i++) {
+        grid_add(grid, TONE_BOLD, headings[i]);
+    }
+    for (size_t of = 0; of < result->cases.count; of++) {
+        struct buffer title;
+        buffer_init(&title);
+        title_of(&title, result, of);
+        grid_add_title(grid, TONE_PLAIN, title.data);
+        grid->failed = grid->failed || title.failed;
+        buffer_release(&title);
+        for (size_t i = 0; i < result->engines.count; i++) {
+            thin = add_line(grid, result, i, of) || thin;
+        }
+    }
+    return thin;
+}
+
+/* For a window in which the columns do not fit. */
+static void print_blocks(const struct page *page, const struct result *result)
+{
+    for (size_t of = 0; of < result->cases.count; of++) {
+        struct buffer text;
+        buffer_init(&text);
+        title_of(&text, result, of);
+        page_text(page, TONE_BOLD, "", "%s", text.data);
+        for (size_t i = 0; i < result->engines.count; i++) {
+            const struct result_summary *summary = &result->engines.items[i].summaries.items[of];
+            struct line line;
+            buffer_clear(&text);
+            label_of(&text, result, i, of);
+            page_text(page, tone_of(summary), "", "%s", text.data + 2);
+            line_fill(&line, summary);
+            for (size_t k = 0; k < VALUES; k++) {
+                page_pair(page, headings[k], line.text[k], TONE_PLAIN);
+            }
+        }
+        page->out->failed = page->out->failed || text.failed;
+        buffer_release(&text);
+    }
+}
+
+static size_t most_rounds(const struct result *result)
+{
+    size_t most = 0;
+    for (size_t of = 0; of < result->cases.count; of++) {
+        size_t rounds = report_rounds(result, of);
+        most = rounds > most ? rounds : most;
+    }
+    return most;
+}
+
+void bench_print(const struct page *page, const struct result *result)
+{
+    size_t rounds = most_rounds(result);
+    struct grid grid;
+    page_blank(page);
+    if (rounds > 1) {
+        page_text(page, TONE_BOLD, "",
+                  "Median of %zu rounds; spread of ops/s is (max − min) / median", rounds);
+    } else if (rounds == 1) {
+        page_text(page, TONE_BOLD, "", "One run: no difference is claimed");
+    } else {
+        page_text(page, TONE_BOLD, "", "No run ended well: nothing was measured");
+    }
+    bool thin = fill_grid(&grid, result);
+    if (grid_fits(&grid, page->width, NAME_MIN)) {
+        grid_print(&grid, page);
+    } else {
+        print_blocks(page, result);
+    }
+    grid_release(&grid);
+    page_text(page, TONE_PLAIN, "",
+              "p50 to p99 are of one iteration, CPU is the process's for an operation.");
+    if (thin) {
+        page_text(page, TONE_PLAIN, "~ ",
+                  "fewer than 10 samples above this percentile in a round: not reliable");
+    }
+}
