@@ -22,8 +22,7 @@ struct pass_end {
 };
 
 /* With the store's mutex held; never fail. */
-void event_post_opening(struct pitot_store *store, struct pitot_source *source,
-                        uint64_t pass);
+void event_post_opening(struct pitot_store *store, struct pitot_source *source, uint64_t pass);
 /* Returns the number of queues in which it was joined to an unread one. */
 uint64_t event_post_closing(struct pitot_store *store, struct pitot_source *source,
                             const struct pass_end *end);

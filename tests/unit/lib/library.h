@@ -107,9 +107,12 @@ static inline int list(struct pitot_pass *pass, void *context)
 {
     struct lister *lister = context;
     atomic_fetch_add(&lister->calls, 1);
-    int first = lister->first;
-    for (int i = 0; i < lister->rows; i++) {
-        int result = add_item(pass, first + i, lister->title, lister->n);
+    /* As of the beginning: a test may change them while this runs. */
+    const int first = lister->first;
+    const int rows = lister->rows;
+    const int n = lister->n;
+    for (int i = 0; i < rows; i++) {
+        int result = add_item(pass, first + i, lister->title, n);
         if (result != 0) {
             return result;
         }
