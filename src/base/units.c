@@ -10,6 +10,11 @@ __extension__ typedef unsigned __int128 wide;
 
 #define DURATION_MAX_NS UINT64_C(1000000000000000) /* 10^6 s */
 
+#define RATE_MIN 0.001
+#define RATE_MAX 1e9
+#define PERCENT_MIN 0.1
+#define PERCENT_MAX 1000.0
+
 struct unit {
     const char *suffix;
     uint64_t factor;
@@ -178,6 +183,31 @@ int units_count(const char *what, const char *text, uint64_t min, uint64_t max, 
     }
     *out = number;
     return 0;
+}
+
+int units_rate(const char *what, const char *text, double *per_second, double *share,
+               struct error *error)
+{
+    const char *rest = text;
+    uint64_t whole, numerator, denominator;
+    *per_second = (double)NAN;
+    *share = (double)NAN;
+    if (take_digits(&rest, &whole) && take_fraction(&rest, &numerator, &denominator)) {
+        double number = (double)whole + (double)numerator / (double)denominator;
+        if (*rest == '\0' && number >= RATE_MIN && number <= RATE_MAX) {
+            *per_second = number;
+            return 0;
+        }
+        if (strcmp(rest, "%") == 0 && number >= PERCENT_MIN && number <= PERCENT_MAX) {
+            *share = number / 100;
+            return 0;
+        }
+    }
+    return error_set(error, ERROR_INVALID,
+                     "%s: \"%s\" is no rate; give operations a second from 0.001 to 1000000000, "
+                     "such as 1000, or a share of what the slowest engine does without one, from "
+                     "0.1%% to 1000%%, such as 70%%",
+                     what, text);
 }
 
 /* Three significant digits of a value below 999.5 in [0, 1000), or whole above;

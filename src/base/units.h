@@ -22,6 +22,11 @@ int units_cache_size(const char *what, const char *text, int64_t *out, struct er
 int units_count(const char *what, const char *text, uint64_t min, uint64_t max, uint64_t *out,
                 struct error *error);
 
+/* Operations a second, from 0.001 to 10^9 ("1000", "0.5"), or a share of what is found out later,
+ * in per cent from 0.1 to 1000 ("70%"): the other one of the two is NAN. */
+int units_rate(const char *what, const char *text, double *per_second, double *share,
+               struct error *error);
+
 /* "5.20 µs", "1.20 ms", "3.40 GB" (powers of 1000): three significant digits, unit
  * fitting the size after rounding, "–" for NAN and infinity. Independent of the
  * locale. out needs UNITS_TEXT_SIZE bytes. */

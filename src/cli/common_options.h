@@ -39,6 +39,14 @@
         .min = 1, .max = 10000, .fallback = "4",                                                   \
         .help = "Connections, each in a thread of its own, 1 to 10000."                            \
     }
+#define COMMON_OPTION_RATE                                                                         \
+    {                                                                                              \
+        .name = "rate", .kind = OPTION_RATE, COMMON_OPTION_FIELD(rate), .argument = "N|N%",        \
+        .help = "Open loop: so many operations a second of all connections together, at random "   \
+                "moments that do not wait for the engine; latency counts from these. N% is a "     \
+                "share of what the slowest engine does without a rate, measured first. "           \
+                "Default: closed loop, each connection goes on when it is done."                   \
+    }
 #define COMMON_OPTION_CACHE                                                                        \
     {                                                                                              \
         .name = "cache", .kind = OPTION_CACHE_SIZE, COMMON_OPTION_FIELD(cache_size),               \

@@ -5,6 +5,7 @@
 #include "base/units.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,10 @@ static int set_value(const struct option *option, const char *text, void *values
         return units_cache_size(label.text, text, value, error);
     case OPTION_AMOUNT:
         return parse_amount(label.text, text, value, error);
+    case OPTION_RATE: {
+        struct option_rate *rate = value;
+        return units_rate(label.text, text, &rate->per_second, &rate->share, error);
+    }
     case OPTION_PAIRS:
         return parse_pair(label.text, option->argument, text, value, error);
     }
@@ -141,6 +146,9 @@ static void set_absent(const struct option *option, void *values)
     } else if (option->kind == OPTION_AMOUNT) {
         *(struct option_amount *)value =
             (struct option_amount){.ns = OPTION_ABSENT, .operations = OPTION_ABSENT};
+    } else if (option->kind == OPTION_RATE) {
+        *(struct option_rate *)value =
+            (struct option_rate){.per_second = (double)NAN, .share = (double)NAN};
     }
 }
 

@@ -23,6 +23,13 @@ struct option_amount {
     uint64_t operations;
 };
 
+/* A rate as a number or as a share of what is found out later; the other one, and both when none
+ * was given, is NAN. */
+struct option_rate {
+    double per_second;
+    double share;
+};
+
 enum option_kind {
     OPTION_HELP,
     OPTION_SWITCH,     /* bool: no value */
@@ -32,6 +39,7 @@ enum option_kind {
     OPTION_DURATION,   /* uint64_t ns in [min, max]; without a suffix in units of `bare_ns` */
     OPTION_CACHE_SIZE, /* int64_t as PRAGMA cache_size takes it */
     OPTION_AMOUNT,     /* struct option_amount; without a suffix in operations */
+    OPTION_RATE,       /* struct option_rate */
     OPTION_PAIRS,      /* result_pairs: NAME=VALUE, may be repeated */
 };
 

@@ -39,6 +39,7 @@ static const struct option options[] = {
      .fallback = "3s",
      .help = "Work before each round that is not measured: a time with its suffix (3s, 500ms), "
              "or a bare number of operations a connection."},
+    COMMON_OPTION_RATE,
     COMMON_OPTION_CACHE,
     COMMON_OPTION_TIMEOUT,
     COMMON_OPTION_GRACE,
@@ -258,7 +259,8 @@ int prod_options_plan(const struct prod_options *given, const struct suite *suit
         .operations = UINT64_MAX,
         .warmup_ns = given->warmup.ns,
         .warmup_operations = given->warmup.operations,
-        .rate = (double)NAN,
+        .rate = given->rate.per_second,
+        .rate_share = given->rate.share,
     };
     plan->cases = plan_case;
     plan->case_count = 1;

@@ -16,6 +16,7 @@ struct prod_options {
     uint64_t duration_ns, timeout_ns, latency_limit_ns, every_ns;
     uint64_t grace_ns; /* OPTION_ABSENT: the smaller of timeout and 5 s */
     struct option_amount warmup;
+    struct option_rate rate;
     int64_t cache_size;
     result_pairs pragmas;
     result_pairs engine_options; /* NAME.KEY, VALUE */

@@ -99,5 +99,6 @@ int worker_identity_read(const json_t *hello, struct worker_identity *identity, 
     identity->can_check = has_capability(hello, "check");
     identity->can_verify = has_capability(hello, "verify");
     identity->can_event_loop = has_capability(hello, "event_loop");
+    identity->can_rate = has_capability(hello, "rate");
     return status;
 }

@@ -21,6 +21,36 @@ uint32_t job_connections(const struct plan_case *plan_case)
     return total;
 }
 
+bool job_is_paced(const struct plan_case *plan_case)
+{
+    return plan_case->rate > 0; /* false for NAN */
+}
+
+/* Operations that an execution counts for on average: every connection has the same share of the
+ * executions, and each script its weight in them. */
+static double operations_each(const struct plan_case *plan_case)
+{
+    double sum = 0;
+    for (size_t i = 0; i < plan_case->scenario->role_count; i++) {
+        const struct suite_role *role = &plan_case->scenario->roles[i];
+        double operations = 0;
+        double weights = 0;
+        for (size_t k = 0; k < role->share_count; k++) {
+            double weight = (double)role->shares[k].weight;
+            weights += weight;
+            operations +=
+                weight * (double)plan_case->suite->scripts[role->shares[k].script].operations;
+        }
+        sum += (double)role_connections(plan_case, role) * operations / weights;
+    }
+    return sum / (double)job_connections(plan_case);
+}
+
+double job_rate(const struct plan_case *plan_case)
+{
+    return plan_case->rate / operations_each(plan_case);
+}
+
 static json_t *settings_json(const result_pairs *settings)
 {
     json_t *array = json_array();
@@ -191,6 +221,9 @@ json_t *job_run(const struct plan_case *plan_case, const char *database,
     json_t *job = run_with(plan_case, database, settings, roles_json(plan_case, false),
                            warmup_json(plan_case), timed ? "duration_ns" : "operations",
                            timed ? plan_case->duration_ns : plan_case->operations);
+    if (job_is_paced(plan_case)) {
+        job = with(job, "rate", json_real(job_rate(plan_case)));
+    }
     return with(job, "seed", json_integer(seed));
 }
 

@@ -11,6 +11,10 @@
 /* Roles of the scenario with "N" replaced; connections are numbered role after role. */
 uint32_t job_connections(const struct plan_case *plan_case);
 
+/* Whether a run of the case is an open loop, and then the executions a second that it asks for. */
+bool job_is_paced(const struct plan_case *plan_case);
+double job_rate(const struct plan_case *plan_case);
+
 json_t *job_load(const struct plan_case *plan_case, const char *database,
                  const result_pairs *settings);
 /* `seed`: of the round (order_seed). */

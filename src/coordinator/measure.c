@@ -234,6 +234,9 @@ static int sequence(struct measurement *m, struct error *error)
     if (status == 0) {
         status = measurement_size_cases(m, error);
     }
+    if (status == 0) {
+        status = measurement_rates(m, error);
+    }
     if (status == 0 && measurement_count_alive(m) == 0) {
         status = measurement_none_left(m, error);
     }

@@ -33,6 +33,8 @@ struct plan_case {
     uint64_t warmup_operations; /* UINT64_MAX: by time */
     bool warmup_tenth;          /* once operations are found, a tenth of them is the warm-up */
     double rate;                /* operations/s offered to all connections; NAN: closed loop */
+    double rate_share; /* above 0: `rate` is this share of what the slowest engine does in a closed
+                          loop, which is measured before the rounds */
 };
 
 struct plan {

@@ -6,6 +6,7 @@
 #include "measure/host.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +58,7 @@ static int fill_case(const struct plan_case *plan_case, struct result_case *out,
     out->warmup_ns = plan_case->warmup_ns;
     out->warmup_operations = plan_case->warmup_operations;
     out->rate = plan_case->rate;
+    out->rate_share = plan_case->rate_share > 0 ? plan_case->rate_share : (double)NAN;
     if (!out->label || !out->suite || !out->suite_hash || !out->scale || !out->scenario ||
         !out->isolation || (plan_case->suite->folder != NULL && !out->suite_folder)) {
         return error_set(error, ERROR_MEMORY, "out of memory");

@@ -110,6 +110,11 @@ int measurement_trial(struct measurement *m, struct measured_case *measured, siz
 
 /* Finds the number of executions of the cases that are only told how long they should last. */
 int measurement_size_cases(struct measurement *m, struct error *error);
+/* Operations a second of a run over its longest connection; 0: there were none. */
+double measurement_throughput(const struct result_run *run);
+
+/* For cases whose rate is a share: runs every engine in a closed loop and chooses the rate. */
+int measurement_rates(struct measurement *m, struct error *error);
 
 /* After the rounds: the event loop of every engine that is alive, in its result. What an engine
  * does wrong is there and a warning; an error ends the whole measurement. */

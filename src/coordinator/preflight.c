@@ -139,6 +139,16 @@ static int note_identity(struct measurement *m, size_t index, struct worker_iden
     return status == 0 ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
 }
 
+static bool asks_rate(const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->case_count; i++) {
+        if (job_is_paced(&plan->cases[i]) || plan->cases[i].rate_share > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int measurement_identify(struct measurement *m, struct error *error)
 {
     int status = 0;
@@ -147,6 +157,11 @@ int measurement_identify(struct measurement *m, struct error *error)
         struct error failure = ERROR_INIT;
         if (worker_identify(&m->plan->engines->items[i], &identity, &failure) == 0) {
             status = note_identity(m, i, &identity, error);
+            if (status == 0 && !identity.can_rate && asks_rate(m->plan)) {
+                measurement_fail(m, i,
+                                 "its worker has no open loop (no capability rate), which a rate "
+                                 "asks for");
+            }
             worker_identity_release(&identity);
         } else if (failure.code == ERROR_INTERRUPTED || failure.code == ERROR_MEMORY) {
             status = error_set(error, failure.code, "%s", failure.message);

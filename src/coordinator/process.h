@@ -30,6 +30,7 @@ struct worker_identity {
     bool can_check;      /* takes check jobs */
     bool can_verify;     /* takes verify jobs */
     bool can_event_loop; /* takes event_loop jobs */
+    bool can_rate;       /* takes a run with a rate */
 };
 /* From a hello line; ERROR_PROTOCOL for another version or a key of a wrong type. What was filled
  * until then is to be released. */

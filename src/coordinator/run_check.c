@@ -1,6 +1,7 @@
 #include "coordinator/run_check.h"
 
 #include "base/json.h"
+#include "coordinator/job.h"
 #include "coordinator/settings.h"
 
 #include <inttypes.h>
@@ -118,6 +119,32 @@ static int check_seconds(const struct result_run *run, struct error *error)
     return 0;
 }
 
+static int check_offered(const struct result_run *run, struct error *error)
+{
+    uint64_t begun = 0;
+    uint64_t attempted = 0;
+    for (size_t i = 0; i < run->connections.count; i++) {
+        const struct result_connection *connection = &run->connections.items[i];
+        if (connection->unstarted > connection->offered) {
+            return error_set(error, ERROR_PROTOCOL,
+                             "connection %" PRIu64 ": %" PRIu64 " executions never began, only "
+                             "%" PRIu64 " were due",
+                             connection->connection, connection->unstarted, connection->offered);
+        }
+        begun += connection->offered - connection->unstarted;
+    }
+    for (size_t i = 0; i < run->scripts.count; i++) {
+        attempted += run->scripts.items[i].attempted;
+    }
+    if (begun != attempted) {
+        return error_set(error, ERROR_PROTOCOL,
+                         "%" PRIu64 " executions that were due began, but %" PRIu64
+                         " were attempted",
+                         begun, attempted);
+    }
+    return 0;
+}
+
 int run_check_result(const struct plan_case *plan_case, const struct result_run *run,
                      struct error *error)
 {
@@ -134,6 +161,9 @@ int run_check_result(const struct plan_case *plan_case, const struct result_run 
         status = error_set(error, ERROR_PROTOCOL,
                            "the connections count %" PRIu64 " executions, the scripts %" PRIu64,
                            operations, ok);
+    }
+    if (status == 0 && job_is_paced(plan_case)) {
+        status = check_offered(run, error);
     }
     return status == 0 ? check_seconds(run, error) : status;
 }

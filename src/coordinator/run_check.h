@@ -15,7 +15,8 @@ int run_check_ready(const struct plan_case *plan_case, const result_pairs *asked
                     const struct result_run *run, struct error *error);
 
 /* After run_read_result(): an entry for each script of each role, in order; the operations of the
- * connections and those of the seconds add up to the ok executions. */
+ * connections and those of the seconds add up to the ok executions. In an open loop what was
+ * offered but for what never began is what was attempted. */
 int run_check_result(const struct plan_case *plan_case, const struct result_run *run,
                      struct error *error);
 

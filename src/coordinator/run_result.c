@@ -99,6 +99,7 @@ int run_read_ready(const struct plan_case *plan_case, const json_t *ready, struc
         }
         connection->slept_ns = connection->waits = connection->run_queue_ns = RESULT_ABSENT;
         connection->late_ns = connection->off_cpu_ns = RESULT_ABSENT;
+        connection->offered = connection->unstarted = RESULT_ABSENT;
         status = get_index(item, "role", "ready", plan_case->scenario->role_count, &role, error);
         if (status == 0) {
             status = json_get_u64(item, "connection", "ready", &connection->connection, error);
@@ -144,12 +145,11 @@ static int get_numbers_or_absent(const json_t *object, const char *where,
     return status;
 }
 
-static int read_latency(const json_t *script, uint64_t ok, struct result_latency *out,
-                        struct error *error)
+static int read_times(const json_t *script, const char *key, uint64_t ok,
+                      struct result_latency *out, struct error *error)
 {
     struct error cause = ERROR_INIT;
-    int status =
-        latency_from_json(json_object_get(script, "latency"), "latency", &out->histogram, &cause);
+    int status = latency_from_json(json_object_get(script, key), key, &out->histogram, &cause);
     if (status != 0) {
         return error_set(error, status == ERROR_MEMORY ? ERROR_MEMORY : ERROR_PROTOCOL, "%s",
                          cause.message);
@@ -157,8 +157,35 @@ static int read_latency(const json_t *script, uint64_t ok, struct result_latency
     uint64_t count = out->histogram != NULL ? out->histogram->count : 0;
     if (count != ok) {
         return error_set(error, ERROR_PROTOCOL,
-                         "latency counts %" PRIu64 " samples, %" PRIu64 " executions were ok",
+                         "%s counts %" PRIu64 " samples, %" PRIu64 " executions were ok", key,
                          count, ok);
+    }
+    return 0;
+}
+
+/* In an open loop a latency is a lag and a service time. */
+static int read_latency(const json_t *item, bool paced, struct result_script *script,
+                        struct error *error)
+{
+    int status = read_times(item, "latency", script->ok, &script->latency, error);
+    if (status != 0 || !paced) {
+        return status;
+    }
+    status = read_times(item, "service", script->ok, &script->service, error);
+    if (status == 0) {
+        status = read_times(item, "lag", script->ok, &script->lag, error);
+    }
+    if (status != 0) {
+        return status;
+    }
+    uint64_t latency = script->latency.histogram->sum;
+    uint64_t service = script->service.histogram->sum;
+    uint64_t lag = script->lag.histogram->sum;
+    if (latency != UINT64_MAX && (service > latency || latency - service != lag)) {
+        return error_set(error, ERROR_PROTOCOL,
+                         "%s: latencies of %" PRIu64 " ns in all, but service times of %" PRIu64
+                         " and lags of %" PRIu64,
+                         script->script, latency, service, lag);
     }
     return 0;
 }
@@ -244,7 +271,7 @@ static int read_script(const struct plan_case *plan_case, const json_t *item,
                          "%s: %" PRIu64 " attempts, but the outcomes add up to %" PRIu64,
                          source->name, script->attempted, sum);
     }
-    status = read_latency(item, script->ok, &script->latency, error);
+    status = read_latency(item, job_is_paced(plan_case), script, error);
     if (status == 0) {
         status = read_counts(item, "acknowledged", source->name, source->script->statement_count,
                              &script->acknowledged.items, &script->acknowledged.count, error);
@@ -252,8 +279,8 @@ static int read_script(const struct plan_case *plan_case, const json_t *item,
     return status == 0 ? read_errors(item, &script->errors, error) : status;
 }
 
-static int read_connections(const json_t *result, uint64_t started, struct result_run *run,
-                            struct error *error)
+static int read_connections(const json_t *result, bool paced, uint64_t started,
+                            struct result_run *run, struct error *error)
 {
     json_t *array;
     int status = json_get_array(result, "connections", "result", &array, error);
@@ -277,8 +304,13 @@ static int read_connections(const json_t *result, uint64_t started, struct resul
                                "connection %zu ended outside of the window of its run", i);
         }
         connection->window_ns = ended - started;
+        const struct number offer[] = {{"offered", &connection->offered},
+                                       {"unstarted", &connection->unstarted}};
         if (status == 0) {
             status = get_numbers_or_absent(item, "connections", perhaps, 6, error);
+        }
+        if (status == 0 && paced) {
+            status = get_numbers(item, "connections", offer, 2, error);
         }
     }
     return status;
@@ -377,7 +409,7 @@ int run_read_result(const struct plan_case *plan_case, const json_t *result, str
         status = json_get_bool(result, "partial", "result", &partial, error);
     }
     if (status == 0) {
-        status = read_connections(result, started, run, error);
+        status = read_connections(result, job_is_paced(plan_case), started, run, error);
     }
     if (status == 0) {
         status = json_get_array(result, "scripts", "result", &scripts, error);

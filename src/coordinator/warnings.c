@@ -145,6 +145,7 @@ static int warn_case(struct measurement *m, size_t index, size_t of)
     bool no_database = m->plan->engines->items[index].manifest->no_database;
     int status = warn_check(result, engine, of);
     status = status == 0 ? warn_window(result, engine, of) : status;
+    status = status == 0 ? warn_saturated(result, engine, of) : status;
     status = status == 0 && !no_database ? warn_scripts(result, engine, of) : status;
     status = status == 0 ? warn_connections(result, engine, of) : status;
     return status == 0 ? warn_trend(result, engine, of) : status;
@@ -171,6 +172,7 @@ int measurement_warn(struct measurement *m, struct error *error)
     status = status == 0 ? warn_page_cache(m) : status;
     status = status == 0 ? warn_file_system(m) : status;
     status = status == 0 ? warn_sync_calls(m) : status;
+    status = status == 0 ? warn_rate(m->result) : status;
     for (size_t i = 0; i < engines && status == 0; i++) {
         exempt[i] = m->plan->engines->items[i].manifest->no_database;
         status = warn_engine(m, i);

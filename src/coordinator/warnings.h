@@ -23,10 +23,11 @@ int warnings_tell(struct result *result, const char *subject, size_t of, const c
 
 /*
  * Little's law: operations/s × mean latency, which is the sum of latencies through the window, is
- * at most the connections; and in a run by duration, with executions of over 10 µs that all ended
- * ok, at least 0.9 of them, each counted from its first operation on and without at most 100 ms in
- * which it waited for a core. Above, the window is wrong, and so are its rates: the engine is
- * marked. Below, it may also be a worker that loses time between executions.
+ * at most the connections (in an open loop: of service times); and in a closed loop by duration,
+ * with executions of over 10 µs that all ended ok, at least 0.9 of them, each counted from its
+ * first operation on and without at most 100 ms in which it waited for a core. Above, the window is
+ * wrong, and so are its rates: the engine is marked. Below, it may also be a worker that loses time
+ * between executions.
  */
 int warn_window(struct result *result, struct result_engine *engine, size_t of);
 /* Connections that ended no execution, or whose role-mates ended 10 times as many. */
@@ -41,6 +42,14 @@ int warn_host(struct result *result, const struct result_engine *engine);
 /* Rows or integrity after a run are not what they must be (the engine is marked), or could not be
  * told. */
 int warn_check(struct result *result, struct result_engine *engine, size_t of);
+
+/* ---- warnings_rate.c: did it keep up with an open loop? ---------------------------------- */
+
+/* A rate of over 100 % of the slowest engine's closed loop, of any case. */
+int warn_rate(struct result *result);
+/* A run began less than 99 % of the executions that were due, and more than one on each connection
+ * were left. */
+int warn_saturated(struct result *result, const struct result_engine *engine, size_t of);
 
 /* ---- warnings_script.c: did the scripts do what they are for? --------------------------- */
 

@@ -114,7 +114,9 @@ static struct account account_of(const struct result_run *run, uint64_t duration
 
 int warn_window(struct result *result, struct result_engine *engine, size_t of)
 {
-    uint64_t duration_ns = result->cases.items[of].duration_ns;
+    const struct result_case *measured = &result->cases.items[of];
+    /* In an open loop connections wait for work. */
+    uint64_t duration_ns = isfinite(measured->rate) ? RESULT_ABSENT : measured->duration_ns;
     for (size_t i = 0; i < engine->runs.count; i++) {
         const struct result_run *run = &engine->runs.items[i];
         if (!warnings_run_counts(run, of) || run->window_ns == RESULT_ABSENT) {
@@ -156,7 +158,7 @@ static int warn_idle(struct result *result, const struct result_engine *engine,
     size_t count = 0;
     for (size_t i = 0; i < run->connections.count; i++) {
         const struct result_connection *connection = &run->connections.items[i];
-        if (connection->operations == 0) {
+        if (connection->operations == 0 && connection->offered != 0) {
             first = first != NULL ? first : connection;
             count++;
         }
@@ -229,7 +231,8 @@ int warn_connections(struct result *result, const struct result_engine *engine, 
 int warn_trend(struct result *result, const struct result_engine *engine, size_t of)
 {
     struct trend trend = trend_of(engine, of);
-    if (!trend.found) {
+    /* In an open loop it is given how many there are. */
+    if (!trend.found || isfinite(result->cases.items[of].rate)) {
         return 0;
     }
     double share = trend.first / trend.rest - 1;

@@ -146,6 +146,38 @@ static void put_engine(const struct subject *subject, size_t of)
     put_figure(subject, "steal", "1", &summary->steal);
     put_figure(subject, "close", "ns", &summary->close_ns);
     PUT_OUTCOMES(subject, summary);
+    if (summary->offered != RESULT_ABSENT) {
+        put_total(subject, "offered", summary->offered);
+        put_total(subject, "unstarted", summary->unstarted);
+        put_figure(subject, "begun_share", "1", &summary->begun_share);
+    }
+}
+
+/* Metrics of one kind of time, "service" or "lag". */
+static void put_times(const struct subject *subject, const char *kind,
+                      const struct result_times *times)
+{
+    static const char *const labels[RESULT_POINT_COUNT] = {
+#define X(id, label, numerator, denominator) label,
+        RESULT_POINTS(X)
+#undef X
+    };
+    const struct {
+        const char *name;
+        const struct result_figure *figure;
+    } others[] = {{"mean", &times->mean_ns}, {"min", &times->min_ns}, {"max", &times->max_ns}};
+    char metric[40];
+    if (times->histogram.histogram == NULL) {
+        return; /* there are none in a closed loop */
+    }
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        snprintf(metric, sizeof(metric), "%s_%s", kind, others[i].name);
+        put_figure(subject, metric, "ns", others[i].figure);
+    }
+    for (size_t i = 0; i < RESULT_POINT_COUNT; i++) {
+        snprintf(metric, sizeof(metric), "%s_%s", kind, labels[i]);
+        put_figure(subject, metric, "ns", &times->points_ns[i]);
+    }
 }
 
 static void put_script(const struct subject *subject, const struct result_script_summary *script)
@@ -166,6 +198,8 @@ static void put_script(const struct subject *subject, const struct result_script
         buffer_puts(subject->out, script->point_thin[i] ? "1,,\r\n" : "0,,\r\n");
     }
     put_figure(subject, "latency_max", "ns", &script->max_ns);
+    put_times(subject, "service", &script->service);
+    put_times(subject, "lag", &script->lag);
     put_figure(subject, "time_share", "1", &script->time_share);
     put_figure(subject, "rows_read_per_operation", "rows", &script->rows_read_each);
     put_figure(subject, "rows_changed_per_operation", "rows", &script->rows_changed_each);

@@ -15,26 +15,28 @@ struct figure_row {
     const char *label;
     size_t offset; /* of a struct result_figure in a summary */
     enum unit unit;
-    bool spread; /* shown beside throughput */
+    bool spread;    /* shown beside throughput */
+    bool open_only; /* of open loops */
 };
 
 #define SUMMARY(field) offsetof(struct result_summary, field)
 
 static const struct figure_row figure_rows[] = {
-    {"reads/s", SUMMARY(reads_per_second), UNIT_COUNT, true},
-    {"writes/s", SUMMARY(writes_per_second), UNIT_COUNT, true},
-    {"all operations/s", SUMMARY(operations_per_second), UNIT_COUNT, true},
-    {"CPU of others", SUMMARY(cpu_others), UNIT_SHARE, false},
-    {"steal", SUMMARY(steal), UNIT_SHARE, false},
-    {"CPU an operation", SUMMARY(cpu_per_operation_ns), UNIT_NS, false},
-    {"peak memory", SUMMARY(peak_memory_bytes), UNIT_BYTES, false},
-    {"bytes written", SUMMARY(write_bytes), UNIT_BYTES, false},
-    {"largest WAL", SUMMARY(largest_wal_bytes), UNIT_BYTES, false},
-    {"final size", SUMMARY(final_bytes), UNIT_BYTES, false},
-    {"off CPU", SUMMARY(off_cpu_ns), UNIT_NS, false},
-    {"slept waiting for locks", SUMMARY(slept_ns), UNIT_NS, false},
-    {"waited for a core", SUMMARY(run_queue_ns), UNIT_NS, false},
-    {"closing", SUMMARY(close_ns), UNIT_NS, false},
+    {"reads/s", SUMMARY(reads_per_second), UNIT_COUNT, true, false},
+    {"writes/s", SUMMARY(writes_per_second), UNIT_COUNT, true, false},
+    {"all operations/s", SUMMARY(operations_per_second), UNIT_COUNT, true, false},
+    {"begun of what was due", SUMMARY(begun_share), UNIT_SHARE, false, true},
+    {"CPU of others", SUMMARY(cpu_others), UNIT_SHARE, false, false},
+    {"steal", SUMMARY(steal), UNIT_SHARE, false, false},
+    {"CPU an operation", SUMMARY(cpu_per_operation_ns), UNIT_NS, false, false},
+    {"peak memory", SUMMARY(peak_memory_bytes), UNIT_BYTES, false, false},
+    {"bytes written", SUMMARY(write_bytes), UNIT_BYTES, false, false},
+    {"largest WAL", SUMMARY(largest_wal_bytes), UNIT_BYTES, false, false},
+    {"final size", SUMMARY(final_bytes), UNIT_BYTES, false, false},
+    {"off CPU", SUMMARY(off_cpu_ns), UNIT_NS, false, false},
+    {"slept waiting for locks", SUMMARY(slept_ns), UNIT_NS, false, false},
+    {"waited for a core", SUMMARY(run_queue_ns), UNIT_NS, false, false},
+    {"closing", SUMMARY(close_ns), UNIT_NS, false, false},
 };
 
 /* Outcomes of all rounds. */
@@ -42,13 +44,19 @@ struct outcome_row {
     const char *label;
     size_t offset; /* of a uint64_t in a summary */
     bool only_if_any;
+    bool open_only; /* of open loops */
 };
 
 static const struct outcome_row outcome_rows[] = {
-    {"ok, all rounds", SUMMARY(ok), false}, {"busy", SUMMARY(busy), false},
-    {"conflict", SUMMARY(conflict), false}, {"failed", SUMMARY(failed), false},
-    {"skipped", SUMMARY(skipped), true},    {"open at the end", SUMMARY(open), false},
-    {"retries", SUMMARY(retries), false},
+    {"due, all rounds", SUMMARY(offered), false, true},
+    {"never begun", SUMMARY(unstarted), false, true},
+    {"ok, all rounds", SUMMARY(ok), false, false},
+    {"busy", SUMMARY(busy), false, false},
+    {"conflict", SUMMARY(conflict), false, false},
+    {"failed", SUMMARY(failed), false, false},
+    {"skipped", SUMMARY(skipped), true, false},
+    {"open at the end", SUMMARY(open), false, false},
+    {"retries", SUMMARY(retries), false, false},
 };
 
 enum {
@@ -103,7 +111,7 @@ static bool has_runs(const struct result_summary *summary)
 static void print_outcome(char out[UNITS_TEXT_SIZE], const struct result_summary *summary,
                           const struct outcome_row *row)
 {
-    if (has_runs(summary)) {
+    if (has_runs(summary) && summary_outcome(summary, row) != RESULT_ABSENT) {
         units_print_count(out, (double)summary_outcome(summary, row));
     } else {
         snprintf(out, UNITS_TEXT_SIZE, "–");
@@ -113,6 +121,9 @@ static void print_outcome(char out[UNITS_TEXT_SIZE], const struct result_summary
 /* A row is shown for all engines or for none, so that blocks of engines can be set side by side. */
 static bool outcome_shown(const struct result *result, size_t of, const struct outcome_row *row)
 {
+    if (row->open_only) {
+        return report_is_open_loop(result, of);
+    }
     if (!row->only_if_any) {
         return true;
     }
@@ -122,6 +133,11 @@ static bool outcome_shown(const struct result *result, size_t of, const struct o
         }
     }
     return false;
+}
+
+static bool figure_shown(const struct result *result, size_t of, const struct figure_row *row)
+{
+    return !row->open_only || report_is_open_loop(result, of);
 }
 
 /* "3 of 3". */
@@ -271,7 +287,9 @@ static void fill_grid(struct grid *grid, const struct columns *columns)
         add_rounds(grid, columns);
     }
     for (size_t row = 0; row < FIGURE_ROWS; row++) {
-        add_figure(grid, columns, &figure_rows[row]);
+        if (figure_shown(columns->result, columns->of, &figure_rows[row])) {
+            add_figure(grid, columns, &figure_rows[row]);
+        }
     }
     for (size_t row = 0; row < OUTCOME_ROWS; row++) {
         if (outcome_shown(columns->result, columns->of, &outcome_rows[row])) {
@@ -297,6 +315,9 @@ static void print_block(const struct page *page, const struct result *result, si
     }
     for (size_t row = 0; row < FIGURE_ROWS; row++) {
         const struct result_figure *figure = summary_figure(summary, &figure_rows[row]);
+        if (!figure_shown(result, of, &figure_rows[row])) {
+            continue;
+        }
         print_unit(text, figure->median, figure_rows[row].unit);
         page_pair(page, figure_rows[row].label, text, TONE_PLAIN);
         if (spread && figure_rows[row].spread) {

@@ -104,6 +104,27 @@ static void append_variables(struct buffer *text, const struct result_case *of)
     }
 }
 
+/* ", open loop at 8,641 operations/s, 70 % of the slowest without a rate (sqlite 12,345, …)" */
+static void append_rate(struct buffer *text, const struct result_case *of)
+{
+    units_text number;
+    if (!isfinite(of->rate)) {
+        return;
+    }
+    units_print_count(number, of->rate);
+    buffer_printf(text, ", open loop at %s operations/s", number);
+    if (!isfinite(of->rate_share)) {
+        return;
+    }
+    buffer_printf(text, ", %g %% of the slowest in a closed loop (", of->rate_share * 100);
+    for (size_t i = 0; i < of->closed_loops.count; i++) {
+        units_print_count(number, of->closed_loops.items[i].operations_per_second);
+        buffer_printf(text, "%s%s %s/s", i > 0 ? ", " : "", known(of->closed_loops.items[i].engine),
+                      number);
+    }
+    buffer_puts(text, ")");
+}
+
 /* "4 connections, 3 rounds of 5.00 s, warm-up 3.00 s" */
 static void append_length(struct buffer *text, const struct result *result, size_t of)
 {
@@ -127,6 +148,7 @@ static void append_length(struct buffer *text, const struct result *result, size
         units_print_count(number, figure(item->warmup_operations));
         buffer_printf(text, ", warm-up %s operations", number);
     }
+    append_rate(text, item);
 }
 
 void case_append_load(struct buffer *text, const struct result *result, size_t of)

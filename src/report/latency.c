@@ -69,6 +69,33 @@ static void line_fill(struct line *line, const struct result_script_summary *scr
     report_spread(line->text[POINTS_SHOWN + 3], &script->points_ns[RESULT_POINT_p99]);
 }
 
+/* The parts of a latency in an open loop. Share and rows are those of the line above. */
+static const struct {
+    const char *label;
+    size_t offset; /* of a struct result_times in a summary of a script */
+} parts[] = {
+    {"service time", offsetof(struct result_script_summary, service)},
+    {"lag", offsetof(struct result_script_summary, lag)},
+};
+enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+
+/* As thin as the latencies, which are as many. */
+static void line_fill_part(struct line *line, const struct result_script_summary *script,
+                           size_t part)
+{
+    const struct result_times *times =
+        (const struct result_times *)((const char *)script + parts[part].offset);
+    memset(line, 0, sizeof(*line));
+    for (size_t i = 0; i < POINTS_SHOWN; i++) {
+        double value = times->points_ns[shown_points[i]].median;
+        bool thin = script->point_thin[shown_points[i]] && isfinite(value);
+        line->text[i][0] = '~';
+        units_print_ns(line->text[i] + (thin ? 1 : 0), value);
+    }
+    units_print_ns(line->text[POINTS_SHOWN], times->max_ns.max);
+    report_spread(line->text[VALUES - 1], &times->points_ns[RESULT_POINT_p99]);
+}
+
 static bool same_script(const struct result_script_summary *a,
                         const struct result_script_summary *b)
 {
@@ -130,11 +157,28 @@ static void script_label(struct buffer *out, const struct result_script_summary 
     buffer_puts(out, script->script);
 }
 
+static void add_part(struct grid *grid, const struct result_script_summary *script, size_t part,
+                     const char *indent, size_t values)
+{
+    struct line line;
+    struct buffer label;
+    buffer_init(&label);
+    buffer_printf(&label, "%s%s", indent, parts[part].label);
+    grid_add(grid, TONE_PLAIN, label.data);
+    grid->failed = grid->failed || label.failed;
+    buffer_release(&label);
+    line_fill_part(&line, script, part);
+    for (size_t i = 0; i < values; i++) {
+        grid_add(grid, TONE_PLAIN, line.text[i]);
+    }
+}
+
 /* One engine: a line a script. Several: the script's name, and a line an engine below it, so that
  * what is compared stands in one column. Returns whether anything thin is shown. */
 static bool fill_grid(struct grid *grid, const struct result *result, size_t of,
                       const script_list *list, size_t values)
 {
+    bool open = report_is_open_loop(result, of);
     bool roles = several_roles(list);
     bool several = result->engines.count > 1;
     bool thin = false;
@@ -167,6 +211,9 @@ static bool fill_grid(struct grid *grid, const struct result *result, size_t of,
             for (size_t k = 0; k < values; k++) {
                 grid_add(grid, TONE_PLAIN, script == NULL ? "–" : line.text[k]);
             }
+            for (size_t part = 0; open && script != NULL && part < PARTS; part++) {
+                add_part(grid, script, part, several ? "    " : "  ", values);
+            }
         }
         grid->failed = grid->failed || label.failed;
         buffer_release(&label);
@@ -180,6 +227,9 @@ static void print_flow(const struct page *page, const struct line *line, size_t 
     size_t used = 0;
     for (size_t i = 0; i < values; i++) {
         struct buffer item;
+        if (line->text[i][0] == '\0') {
+            continue;
+        }
         buffer_init(&item);
         buffer_printf(&item, "%s %s", value_label(i), line->text[i]);
         size_t width = text_width(item.data, item.length);
@@ -222,6 +272,11 @@ static void print_blocks(const struct page *page, const struct result *result, s
             struct line line;
             line_fill(&line, script);
             print_flow(page, &line, values);
+            for (size_t part = 0; report_is_open_loop(result, of) && part < PARTS; part++) {
+                page_text(page, TONE_PLAIN, "  ", "%s", parts[part].label);
+                line_fill_part(&line, script, part);
+                print_flow(page, &line, values);
+            }
         }
     }
 }
@@ -297,8 +352,12 @@ void latency_print(const struct page *page, const struct result *result, size_t 
         page->out->failed = true;
     } else if (list.count > 0) {
         page_blank(page);
+        bool open = report_is_open_loop(result, of);
         page_text(page, TONE_BOLD, "",
-                  "Latency of one execution, share of the connections' time, rows an operation");
+                  open ? "Latency of one execution from when it was due, share of the connections' "
+                         "time, rows an operation"
+                       : "Latency of one execution, share of the connections' time, rows an "
+                         "operation");
         print_run_queue(page, result, of);
         bool thin = fill_widest(&grid, page, result, of, &list);
         if (grid_fits(&grid, page->width, LABEL_MIN)) {
@@ -312,7 +371,12 @@ void latency_print(const struct page *page, const struct result *result, size_t 
             page_text(page, TONE_PLAIN, "~ ",
                       "fewer than 10 samples above this percentile in a round: not reliable");
         }
-        if (result->engines.count > 1 && contended(result, of)) {
+        if (open) {
+            page_text(page, TONE_PLAIN, "",
+                      "Open loop: all engines were asked for the same operations at the same "
+                      "moments, so their tails are comparable. Service time counts from the start "
+                      "of an execution; its lag is what it waited before.");
+        } else if (result->engines.count > 1 && contended(result, of)) {
             page_text(
                 page, TONE_PLAIN, "",
                 "Closed loop: the engines ran at different throughput, so their tails are not "

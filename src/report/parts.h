@@ -40,6 +40,9 @@ void event_loop_print(const struct page *page, const struct result *result);
 /* (max - min) / median in per cent; "–" where there is none. `out` holds UNITS_TEXT_SIZE. */
 void report_spread(char *out, const struct result_figure *figure);
 
+/* The case was measured at a rate that does not wait for the engines. */
+bool report_is_open_loop(const struct result *result, size_t of);
+
 /* A share (0 to 1) in per cent; "–" when it is absent. `out` holds UNITS_TEXT_SIZE. */
 void report_share(char *out, double share);
 

@@ -32,6 +32,11 @@ size_t report_rounds(const struct result *result, size_t of)
     return most;
 }
 
+bool report_is_open_loop(const struct result *result, size_t of)
+{
+    return isfinite(result->cases.items[of].rate);
+}
+
 void report_share(char *out, double share)
 {
     if (!isfinite(share) || share < 0) {

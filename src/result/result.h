@@ -72,6 +72,12 @@ struct result_plan {
     result_pairs settings; /* applied to every connection, in order */
 };
 
+/* What an engine did without a rate, in a run outside of the comparison. */
+struct result_closed_loop {
+    char *engine;
+    double operations_per_second;
+};
+
 /* One thing that is measured with every engine: a scenario of a suite on data of a scale, by so
  * many connections for so long. prod has one case, bench one a workload. */
 struct result_case {
@@ -88,8 +94,10 @@ struct result_case {
     uint64_t warmup_ns;         /* RESULT_ABSENT when by operations */
     uint64_t warmup_operations; /* RESULT_ABSENT when by time */
     double rate;                /* operations/s offered to all connections; NAN: closed loop */
-    char *isolation;            /* of the connections: "threads" or "processes" */
-    uint64_t template;          /* index into result.templates; RESULT_ABSENT: nothing is stored */
+    double rate_share;          /* of the slowest closed loop that `rate` is; NAN: given as it is */
+    RESULT_LIST(struct result_closed_loop) closed_loops; /* that it was chosen by */
+    char *isolation;   /* of the connections: "threads" or "processes" */
+    uint64_t template; /* index into result.templates; RESULT_ABSENT: nothing is stored */
 };
 
 /* A database of which each run of a case got a copy. */
@@ -132,7 +140,9 @@ struct result_script {
     uint64_t rows_read, rows_changed; /* of ok executions */
     uint64_t time_ns;                 /* sum over all attempts, ok or not */
     uint64_t slow;                    /* ok executions over the latency limit */
-    struct result_latency latency;    /* of ok executions */
+    struct result_latency latency;    /* of ok executions; from when they were due in open loops */
+    struct result_latency service;    /* open loop: from its start; empty in a closed one */
+    struct result_latency lag;        /* open loop: from when it was due until its start */
     /* Rows changed that the engine has committed, by statement; warm-up included. */
     RESULT_LIST(uint64_t) acknowledged;
     result_strings errors; /* distinct messages of failed ones */
@@ -151,6 +161,8 @@ struct result_connection {
     uint64_t slept_ns;     /* slept waiting for locks; RESULT_ABSENT: n/a */
     uint64_t waits;
     uint64_t late_ns;         /* from go to its first operation; RESULT_ABSENT: there was none */
+    uint64_t offered;         /* executions that were due; RESULT_ABSENT: closed loop */
+    uint64_t unstarted;       /* of these, never begun: the backlog at the end */
     result_settings settings; /* read back */
 };
 typedef RESULT_LIST(struct result_connection) result_connections;
@@ -243,6 +255,14 @@ struct result_curve_point {
     uint64_t value_ns;
 };
 
+/* Times over rounds. */
+struct result_times {
+    struct result_figure mean_ns;
+    struct result_figure min_ns, max_ns;
+    struct result_figure points_ns[RESULT_POINT_COUNT];
+    struct result_latency histogram; /* merged over rounds: the curve */
+};
+
 struct result_script_summary {
     char *role;
     char *script;
@@ -260,6 +280,8 @@ struct result_script_summary {
     /* Of `latency`, percentiles ascending: those that have a sample above them, and the largest as
      * 100. */
     RESULT_LIST(struct result_curve_point) curve;
+    struct result_times service; /* open loop: the parts of a latency; empty in a closed one */
+    struct result_times lag;
 };
 
 /* An engine in one case over its rounds. */
@@ -278,6 +300,8 @@ struct result_summary {
     struct result_figure cpu_others, steal; /* shares of all cores, 0 to 1 */
     struct result_figure close_ns;
     uint64_t attempted, ok, busy, conflict, failed, skipped, open, retries; /* all rounds */
+    uint64_t offered, unstarted;      /* all rounds; RESULT_ABSENT: closed loop */
+    struct result_figure begun_share; /* of what was offered, 0 to 1 */
     RESULT_LIST(struct result_script_summary) scripts;
 };
 
@@ -482,6 +506,7 @@ void result_free(struct result *result);
 void result_case_init(struct result_case *of);
 void result_template_init(struct result_template *template);
 void result_run_init(struct result_run *run);
+/* Frees what a run owns that is in no result, and leaves it in its empty state. */
 void result_run_release(struct result_run *run);
 /* Takes back what a worker said of a run when it cannot be believed, down to half-read entries;
  * case, round, position, log and dirty_bytes, which are the coordinator's, stay. */

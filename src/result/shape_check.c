@@ -64,6 +64,16 @@ void shape_check_script(const void *item, struct buffer *wrong)
         buffer_printf(wrong, "latency holds %" PRIu64 " samples for %" PRIu64 " ok executions",
                       histogram->count, script->ok);
     }
+    const struct histogram *service = script->service.histogram;
+    const struct histogram *lag = script->lag.histogram;
+    if ((service != NULL && service->count != script->ok) ||
+        (lag != NULL && lag->count != script->ok)) {
+        buffer_printf(wrong,
+                      "service and lag hold %" PRIu64 " and %" PRIu64 " samples for %" PRIu64
+                      " ok executions",
+                      service != NULL ? service->count : 0, lag != NULL ? lag->count : 0,
+                      script->ok);
+    }
 }
 
 void shape_check_loop_part(const void *item, struct buffer *wrong)

@@ -54,6 +54,12 @@ static const struct field fields_plan[] = {
 };
 static const struct shape shape_plan = SHAPE(result_plan, fields_plan, NULL);
 
+static const struct field fields_closed_loop[] = {
+    FIELD(result_closed_loop, engine, TEXT),
+    FIELD(result_closed_loop, operations_per_second, REAL),
+};
+static const struct shape shape_closed_loop = SHAPE(result_closed_loop, fields_closed_loop, NULL);
+
 static const struct field fields_case[] = {
     FIELD(result_case, label, TEXT),
     FIELD(result_case, suite, TEXT),
@@ -68,6 +74,8 @@ static const struct field fields_case[] = {
     FIELD(result_case, warmup_ns, COUNT_OR_NULL),
     FIELD(result_case, warmup_operations, COUNT_OR_NULL),
     FIELD(result_case, rate, REAL),
+    FIELD(result_case, rate_share, REAL),
+    FIELD_SHAPED(result_case, closed_loops, LIST, shape_closed_loop),
     FIELD(result_case, isolation, TEXT),
     FIELD(result_case, template, COUNT_OR_NULL),
 };
@@ -115,6 +123,8 @@ static const struct field fields_script[] = {
     FIELD(result_script, time_ns, COUNT_OR_NULL),
     FIELD(result_script, slow, COUNT_OR_NULL),
     FIELD(result_script, latency, LATENCY),
+    FIELD(result_script, service, LATENCY),
+    FIELD(result_script, lag, LATENCY),
     FIELD(result_script, acknowledged, COUNTS),
     FIELD(result_script, errors, TEXTS),
 };
@@ -131,6 +141,8 @@ static const struct field fields_connection[] = {
     FIELD(result_connection, slept_ns, COUNT_OR_NULL),
     FIELD(result_connection, waits, COUNT_OR_NULL),
     FIELD(result_connection, late_ns, COUNT_OR_NULL),
+    FIELD(result_connection, offered, COUNT_OR_NULL),
+    FIELD(result_connection, unstarted, COUNT_OR_NULL),
     FIELD_SHAPED(result_connection, settings, LIST, shape_setting),
 };
 static const struct shape shape_connection = SHAPE(result_connection, fields_connection, NULL);
@@ -211,6 +223,15 @@ static const struct field fields_curve_point[] = {
 };
 static const struct shape shape_curve_point = SHAPE(result_curve_point, fields_curve_point, NULL);
 
+static const struct field fields_times[] = {
+    FIGURE(result_times, mean_ns),
+    FIGURE(result_times, min_ns),
+    FIGURE(result_times, max_ns),
+    FIELD(result_times, points_ns, POINTS),
+    FIELD(result_times, histogram, LATENCY),
+};
+static const struct shape shape_times = SHAPE(result_times, fields_times, NULL);
+
 static const struct field fields_script_summary[] = {
     FIELD(result_script_summary, role, TEXT),
     FIELD(result_script_summary, script, TEXT),
@@ -235,6 +256,8 @@ static const struct field fields_script_summary[] = {
     FIGURE(result_script_summary, slow),
     FIELD(result_script_summary, latency, LATENCY),
     FIELD_SHAPED(result_script_summary, curve, LIST, shape_curve_point),
+    FIELD_SHAPED(result_script_summary, service, STRUCT, shape_times),
+    FIELD_SHAPED(result_script_summary, lag, STRUCT, shape_times),
 };
 static const struct shape shape_script_summary =
     SHAPE(result_script_summary, fields_script_summary, NULL);
@@ -266,6 +289,9 @@ static const struct field fields_summary[] = {
     FIELD(result_summary, skipped, COUNT),
     FIELD(result_summary, open, COUNT),
     FIELD(result_summary, retries, COUNT),
+    FIELD(result_summary, offered, COUNT_OR_NULL),
+    FIELD(result_summary, unstarted, COUNT_OR_NULL),
+    FIGURE(result_summary, begun_share),
     FIELD_SHAPED(result_summary, scripts, LIST, shape_script_summary),
 };
 const struct shape shape_summary = SHAPE(result_summary, fields_summary, shape_check_summary);

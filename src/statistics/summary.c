@@ -196,6 +196,18 @@ static double steal(const struct result_run *run)
     return run->steal;
 }
 
+static double begun_share(const struct result_run *run)
+{
+    double offered = 0;
+    double begun = 0;
+    for (size_t i = 0; i < run->connections.count; i++) {
+        const struct result_connection *connection = &run->connections.items[i];
+        offered += measured(connection->offered);
+        begun += measured(connection->offered) - measured(connection->unstarted);
+    }
+    return begun / offered;
+}
+
 static struct result_figure over_runs(const struct runs *runs, struct sample *sample,
                                       double (*value)(const struct result_run *))
 {
@@ -227,6 +239,7 @@ static void summarize_runs(const struct runs *runs, struct sample *sample,
         {&summary->cpu_others, cpu_others},
         {&summary->steal, steal},
         {&summary->close_ns, close_ns},
+        {&summary->begun_share, begun_share},
     };
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
         *figures[i].figure = over_runs(runs, sample, figures[i].value);
@@ -247,9 +260,15 @@ static const struct result_script *find_script(const struct result_run *run, con
     return NULL;
 }
 
-static const struct histogram *samples_of(const struct result_script *script)
+/* Which of a script's histograms a time is of. */
+enum times_of { TIMES_LATENCY, TIMES_SERVICE, TIMES_LAG };
+
+/* NULL: nothing was measured; of a closed loop there are only latencies. */
+static const struct histogram *samples_of(const struct result_script *script, enum times_of which)
 {
-    const struct histogram *histogram = script->latency.histogram;
+    const struct histogram *histogram = which == TIMES_LATENCY   ? script->latency.histogram
+                                        : which == TIMES_SERVICE ? script->service.histogram
+                                                                 : script->lag.histogram;
     return histogram != NULL && histogram->count > 0 ? histogram : NULL;
 }
 
@@ -257,27 +276,6 @@ static double script_rate(const struct result_run *run, const struct result_scri
 {
     double operations = operations_of(script);
     return operations > 0 ? operations / role_window_s(run, script->role) : 0 * window_s(run);
-}
-
-static double script_mean(const struct result_run *run, const struct result_script *script)
-{
-    (void)run;
-    const struct histogram *samples = samples_of(script);
-    return samples == NULL ? (double)NAN : histogram_mean(samples);
-}
-
-static double script_min(const struct result_run *run, const struct result_script *script)
-{
-    (void)run;
-    const struct histogram *samples = samples_of(script);
-    return samples == NULL ? (double)NAN : (double)samples->min;
-}
-
-static double script_max(const struct result_run *run, const struct result_script *script)
-{
-    (void)run;
-    const struct histogram *samples = samples_of(script);
-    return samples == NULL ? (double)NAN : (double)samples->max;
 }
 
 static double script_time_share(const struct result_run *run, const struct result_script *script)
@@ -318,50 +316,90 @@ static struct result_figure over_scripts(const struct runs *runs, struct sample 
     return sample_take(sample);
 }
 
-static void summarize_points(const struct runs *runs, struct sample *sample,
-                             struct result_script_summary *summary)
+/* The times of one script of one run; NULL: none. */
+static const struct histogram *samples_in(const struct result_run *run,
+                                          const struct result_script_summary *summary,
+                                          enum times_of which)
 {
-    static const struct {
-        uint32_t numerator, denominator;
-    } points[RESULT_POINT_COUNT] = {
-#define X(id, label, numerator, denominator) {numerator, denominator},
-        RESULT_POINTS(X)
-#undef X
-    };
-    for (size_t point = 0; point < RESULT_POINT_COUNT; point++) {
-        uint32_t numerator = points[point].numerator;
-        uint32_t denominator = points[point].denominator;
-        for (size_t i = 0; i < runs->count; i++) {
-            const struct result_script *script =
-                find_script(runs->items[i], summary->role, summary->script);
-            const struct histogram *samples = script == NULL ? NULL : samples_of(script);
-            if (samples != NULL) {
-                sample_add(sample, (double)histogram_percentile(samples, numerator, denominator));
-            }
-            if (histogram_thin(samples == NULL ? 0 : samples->count, numerator, denominator)) {
-                summary->point_thin[point] = true;
-            }
-        }
-        summary->points_ns[point] = sample_take(sample);
-    }
+    const struct result_script *script = find_script(run, summary->role, summary->script);
+    return script == NULL ? NULL : samples_of(script, which);
 }
 
-static int merge_latency(const struct runs *runs, struct result_script_summary *summary)
+static struct result_figure over_samples(const struct runs *runs, struct sample *sample,
+                                         const struct result_script_summary *summary,
+                                         enum times_of which,
+                                         double (*value)(const struct histogram *))
 {
     for (size_t i = 0; i < runs->count; i++) {
-        const struct result_script *script =
-            find_script(runs->items[i], summary->role, summary->script);
-        if (script == NULL || samples_of(script) == NULL) {
+        const struct histogram *samples = samples_in(runs->items[i], summary, which);
+        if (samples != NULL) {
+            sample_add(sample, value(samples));
+        }
+    }
+    return sample_take(sample);
+}
+
+static double least_of(const struct histogram *samples)
+{
+    return (double)samples->min;
+}
+
+static double most_of(const struct histogram *samples)
+{
+    return (double)samples->max;
+}
+
+static const struct {
+    uint32_t numerator, denominator;
+} points[RESULT_POINT_COUNT] = {
+#define X(id, label, numerator, denominator) {numerator, denominator},
+    RESULT_POINTS(X)
+#undef X
+};
+
+static struct result_figure over_percentiles(const struct runs *runs, struct sample *sample,
+                                             const struct result_script_summary *summary,
+                                             enum times_of which, size_t point)
+{
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct histogram *samples = samples_in(runs->items[i], summary, which);
+        if (samples != NULL) {
+            sample_add(sample, (double)histogram_percentile(samples, points[point].numerator,
+                                                            points[point].denominator));
+        }
+    }
+    return sample_take(sample);
+}
+
+static bool is_thin(const struct runs *runs, const struct result_script_summary *summary,
+                    size_t point)
+{
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct histogram *samples = samples_in(runs->items[i], summary, TIMES_LATENCY);
+        if (histogram_thin(samples == NULL ? 0 : samples->count, points[point].numerator,
+                           points[point].denominator)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int merge_samples(const struct runs *runs, const struct result_script_summary *summary,
+                         enum times_of which, struct result_latency *merged)
+{
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct histogram *samples = samples_in(runs->items[i], summary, which);
+        if (samples == NULL) {
             continue;
         }
-        if (summary->latency.histogram == NULL) {
-            summary->latency.histogram = malloc(sizeof(struct histogram));
-            if (summary->latency.histogram == NULL) {
+        if (merged->histogram == NULL) {
+            merged->histogram = malloc(sizeof(struct histogram));
+            if (merged->histogram == NULL) {
                 return ERROR_MEMORY;
             }
-            histogram_reset(summary->latency.histogram);
+            histogram_reset(merged->histogram);
         }
-        histogram_merge(summary->latency.histogram, samples_of(script));
+        histogram_merge(merged->histogram, samples);
     }
     return 0;
 }
@@ -401,20 +439,44 @@ static int fill_curve(struct result_script_summary *summary)
     return status == 0 ? add_to_curve(summary, 100, samples->max) : status;
 }
 
+static int summarize_times(const struct runs *runs, struct sample *sample,
+                           const struct result_script_summary *summary, enum times_of which,
+                           struct result_times *times)
+{
+    times->mean_ns = over_samples(runs, sample, summary, which, histogram_mean);
+    times->min_ns = over_samples(runs, sample, summary, which, least_of);
+    times->max_ns = over_samples(runs, sample, summary, which, most_of);
+    for (size_t point = 0; point < RESULT_POINT_COUNT; point++) {
+        times->points_ns[point] = over_percentiles(runs, sample, summary, which, point);
+    }
+    return merge_samples(runs, summary, which, &times->histogram);
+}
+
 static int summarize_script(const struct runs *runs, struct sample *sample,
                             struct result_script_summary *summary)
 {
+    struct result_times latency = {.histogram.histogram = NULL};
     summary->operations_per_second = over_scripts(runs, sample, summary, script_rate);
-    summary->mean_ns = over_scripts(runs, sample, summary, script_mean);
-    summary->min_ns = over_scripts(runs, sample, summary, script_min);
-    summary->max_ns = over_scripts(runs, sample, summary, script_max);
     summary->time_share = over_scripts(runs, sample, summary, script_time_share);
     summary->rows_read_each = over_scripts(runs, sample, summary, script_rows_read);
     summary->rows_changed_each = over_scripts(runs, sample, summary, script_rows_changed);
     summary->slow = over_scripts(runs, sample, summary, script_slow);
-    summarize_points(runs, sample, summary);
-    int status = merge_latency(runs, summary);
-    return status == 0 ? fill_curve(summary) : status;
+    int status = summarize_times(runs, sample, summary, TIMES_LATENCY, &latency);
+    summary->mean_ns = latency.mean_ns;
+    summary->min_ns = latency.min_ns;
+    summary->max_ns = latency.max_ns;
+    memcpy(summary->points_ns, latency.points_ns, sizeof(latency.points_ns));
+    summary->latency = latency.histogram;
+    for (size_t point = 0; point < RESULT_POINT_COUNT; point++) {
+        summary->point_thin[point] = is_thin(runs, summary, point);
+    }
+    if (status == 0) {
+        status = fill_curve(summary);
+    }
+    if (status == 0) {
+        status = summarize_times(runs, sample, summary, TIMES_SERVICE, &summary->service);
+    }
+    return status == 0 ? summarize_times(runs, sample, summary, TIMES_LAG, &summary->lag) : status;
 }
 
 /* Outcomes are summed over all runs, failed ones included: nothing that happened is left out. */
@@ -452,12 +514,32 @@ static struct result_script_summary *script_summary(struct result_summary *summa
     return added;
 }
 
+/* What open loops offered; they are all of one kind in a case. */
+static void add_offered(const struct result_run *run, struct result_summary *summary)
+{
+    for (size_t i = 0; i < run->connections.count; i++) {
+        const struct result_connection *connection = &run->connections.items[i];
+        if (connection->offered == RESULT_ABSENT || connection->unstarted == RESULT_ABSENT) {
+            continue;
+        }
+        if (summary->offered == RESULT_ABSENT) {
+            summary->offered = summary->unstarted = 0;
+        }
+        summary->offered += connection->offered;
+        summary->unstarted += connection->unstarted;
+    }
+}
+
 static int add_outcomes(const struct result_engine *engine, size_t of,
                         struct result_summary *summary)
 {
     for (size_t i = 0; i < engine->runs.count; i++) {
         const struct result_run *run = &engine->runs.items[i];
-        for (size_t j = 0; run->case_index == of && j < run->scripts.count; j++) {
+        if (run->case_index != of) {
+            continue;
+        }
+        add_offered(run, summary);
+        for (size_t j = 0; j < run->scripts.count; j++) {
             const struct result_script *script = &run->scripts.items[j];
             struct result_script_summary *into = script_summary(summary, script);
             if (into == NULL) {

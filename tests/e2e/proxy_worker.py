@@ -2,8 +2,8 @@
 
     proxy_worker.py FAULT PITOT-WORKER LIBRARY [--engine NAME …]
 
-Engines that are wrong in ways that no real one should be, for test_verify.py: a manifest names this
-program as the command of its worker.
+Engines that are wrong in ways that no real one should be, for test_verify.py and test_rate.py: a
+manifest names this program as the command of its worker.
 """
 
 import json
@@ -64,9 +64,20 @@ def change_detail(fault, line):
         rows[0][0] = "4711"
 
 
+def change_run(fault, line):
+    if fault == "offered":
+        line["connections"][0]["offered"] += 1
+    elif fault == "unstarted":
+        line["connections"][0]["unstarted"] = line["connections"][0]["offered"] + 1
+    elif fault == "lag":
+        line["scripts"][0]["lag"]["sum"] += 1
+    elif fault == "no-service":
+        del line["scripts"][0]["service"]
+
+
 def change(fault, job, line):
-    if line["kind"] == "hello" and fault == "no-verify":
-        line["capabilities"].remove("verify")
+    if line["kind"] == "hello" and fault in ("no-verify", "no-rate"):
+        line["capabilities"].remove(fault.removeprefix("no-"))
     elif line["kind"] == "ready":
         change_ready(fault, job, line)
     elif line["kind"] == "result" and line["job"] == "verify":
@@ -74,6 +85,8 @@ def change(fault, job, line):
             change_answers(fault, job, line)
         else:
             change_detail(fault, line)
+    elif line["kind"] == "result" and line["job"] == "run":
+        change_run(fault, line)
 
 
 def main():

@@ -23,6 +23,9 @@ static atomic_int connections;
 
 enum { CELLS_MAX = 64, FORGET_EVERY = 10, PRINT_EVERY = 1000, STALL_MS = 500 };
 
+/* Until then the whole engine stands still: "freeze". */
+static atomic_uint_fast64_t frozen_until_ns;
+
 struct cell {
     int type;
     int64_t integer;
@@ -195,6 +198,19 @@ static void abort_at_insert(const char *sql)
     }
 }
 
+static void stand_still(void)
+{
+    for (;;) {
+        uint64_t now = clock_now_ns();
+        uint64_t until = atomic_load(&frozen_until_ns);
+        if (now >= until) {
+            return;
+        }
+        const struct timespec pause_of = {.tv_nsec = (long)(until - now)};
+        nanosleep(&pause_of, NULL);
+    }
+}
+
 /* What happens at the amount-th execution. 0: go on. */
 static int disturb(struct sqlite3_stmt *stmt)
 {
@@ -214,6 +230,12 @@ static int disturb(struct sqlite3_stmt *stmt)
     if (is("stall") && number == amount) {
         const struct timespec pause_of = {.tv_nsec = STALL_MS * (long)NS_PER_MS};
         nanosleep(&pause_of, NULL);
+    }
+    if (is("freeze")) {
+        if (number == amount) {
+            atomic_store(&frozen_until_ns, clock_now_ns() + STALL_MS * NS_PER_MS);
+        }
+        stand_still();
     }
     if (is("print-call") && number % PRINT_EVERY == 1) {
         print("at a call");

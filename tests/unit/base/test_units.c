@@ -179,6 +179,63 @@ static void counts_follow_their_table(void **state)
     }
 }
 
+static void rates_follow_their_table(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double per_second, share; /* NAN: not this one; both: refused */
+    } cases[] = {
+        {"1000", 1000, NAN},
+        {"0.5", 0.5, NAN},
+        {"0.001", 0.001, NAN},
+        {"1000000000", 1e9, NAN},
+        {"70", 70, NAN},
+        {"70%", NAN, 0.7},
+        {"0.5%", NAN, 0.005},
+        {"100%", NAN, 1},
+        {"150%", NAN, 1.5},
+        {"1000%", NAN, 10},
+        {"0", NAN, NAN},
+        {"0.0", NAN, NAN},
+        {"0.0009", NAN, NAN},
+        {"1000000001", NAN, NAN},
+        {"1000000000000", NAN, NAN},
+        {"1e12", NAN, NAN},
+        {"1e3", NAN, NAN},
+        {"-1", NAN, NAN},
+        {"+1", NAN, NAN},
+        {"nan", NAN, NAN},
+        {"inf", NAN, NAN},
+        {"", NAN, NAN},
+        {"%", NAN, NAN},
+        {"0%", NAN, NAN},
+        {"0.09%", NAN, NAN},
+        {"1001%", NAN, NAN},
+        {"-70%", NAN, NAN},
+        {"70%%", NAN, NAN},
+        {"70 %", NAN, NAN},
+        {"1000/s", NAN, NAN},
+        {"99999999999999999999999999", NAN, NAN},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct error error = ERROR_INIT;
+        double per_second = -1;
+        double share = -1;
+        int status = units_rate("--opt", cases[i].text, &per_second, &share, &error);
+        assert_int_equal(isnan(per_second), isnan(cases[i].per_second));
+        assert_int_equal(isnan(share), isnan(cases[i].share));
+        if (!isnan(cases[i].per_second)) {
+            assert_true(status == 0 && per_second == cases[i].per_second);
+        } else if (!isnan(cases[i].share)) {
+            assert_true(status == 0 && fabs(share - cases[i].share) < 1e-12);
+        } else {
+            assert_refused(status, &error, cases[i].text, "such as 1000");
+            assert_non_null(strstr(error.message, "70%"));
+        }
+    }
+}
+
 struct printed {
     double value;
     const char *text;
@@ -251,6 +308,7 @@ int main(void)
         cmocka_unit_test(durations_follow_their_table),
         cmocka_unit_test(cache_sizes_follow_their_table),
         cmocka_unit_test(counts_follow_their_table),
+        cmocka_unit_test(rates_follow_their_table),
         cmocka_unit_test(times_are_printed),
         cmocka_unit_test(sizes_are_printed),
         cmocka_unit_test(counts_are_printed),

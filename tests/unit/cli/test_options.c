@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@ struct values {
     uint64_t duration_ns, timeout_ns, every_ns;
     int64_t cache;
     struct option_amount warmup;
+    struct option_rate rate;
     result_pairs pairs;
     bool fresh;
 };
@@ -77,6 +79,11 @@ static const struct option options[] = {
      .argument = "TIME|OPS",
      .help = "An amount.",
      .fallback = "3s"},
+    {.name = "rate",
+     .kind = OPTION_RATE,
+     FIELD(rate),
+     .argument = "N|N%",
+     .help = "A rate without a default."},
     {.name = "pragma",
      .kind = OPTION_PAIRS,
      FIELD(pairs),
@@ -159,10 +166,30 @@ static void test_defaults_go_through_the_parser(void **state)
     assert_int_equal(parsed.values.cache, -65536);
     assert_true(parsed.values.warmup.ns == 3 * NS_PER_S);
     assert_true(parsed.values.warmup.operations == OPTION_ABSENT);
+    assert_true(isnan(parsed.values.rate.per_second) && isnan(parsed.values.rate.share));
     assert_int_equal(parsed.values.pairs.count, 0);
     assert_false(parsed.values.fresh);
     assert_null(parsed.argument);
     assert_int_equal(parsed.echo.count, 0);
+    release(&parsed);
+}
+
+static void test_a_rate_is_a_number_or_a_share(void **state)
+{
+    (void)state;
+    struct parsed parsed;
+    parse("--rate 250.5", &parsed);
+    assert_int_equal(parsed.code, OPTIONS_GIVEN);
+    assert_true(parsed.values.rate.per_second == 250.5 && isnan(parsed.values.rate.share));
+    release(&parsed);
+    parse("--rate=70%", &parsed);
+    assert_int_equal(parsed.code, OPTIONS_GIVEN);
+    assert_true(parsed.values.rate.share == 0.7 && isnan(parsed.values.rate.per_second));
+    assert_string_equal(parsed.echo.items[0], "--rate=70%");
+    release(&parsed);
+    parse("--rate 70%% --threads 2", &parsed);
+    assert_int_equal(parsed.code, ERROR_INVALID);
+    assert_non_null(strstr(parsed.error.message, "--rate: \"70%%\" is no rate"));
     release(&parsed);
 }
 
@@ -352,6 +379,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults_go_through_the_parser),
+        cmocka_unit_test(test_a_rate_is_a_number_or_a_share),
         cmocka_unit_test(test_both_spellings),
         cmocka_unit_test(test_pairs_repeat),
         cmocka_unit_test(test_echo_has_one_spelling),

@@ -142,6 +142,7 @@ static inline struct result_run *sample_run(struct result_engine *engine, uint64
         connection->waits = 12;
         connection->window_ns = run->window_ns;
         connection->late_ns = 21000;
+        connection->offered = connection->unstarted = RESULT_ABSENT;
         sample_setting(connection, "journal_mode", "wal", "wal", true);
         sample_setting(connection, "cache_size", "-65536", "-65536", true);
     }
@@ -236,6 +237,52 @@ static inline struct result_engine *sample_engine(struct result *result, const c
     }
     sample_summary(engine, scale);
     return engine;
+}
+
+static inline void sample_times(struct result_times *times, double low_ns, double high_ns)
+{
+    times->mean_ns = sample_figure(low_ns * 1.02, 10);
+    times->min_ns = sample_figure(low_ns, 0);
+    times->max_ns = sample_figure(high_ns, 0);
+    for (size_t i = 0; i < RESULT_POINT_COUNT; i++) {
+        times->points_ns[i] = sample_figure(low_ns * (double)(i + 1), low_ns / 10);
+    }
+    times->histogram.histogram = sample_histogram(100, (uint64_t)low_ns, (uint64_t)high_ns);
+}
+
+static inline void sample_summary_open_loop(struct result_summary *summary, uint64_t rounds,
+                                            uint64_t unstarted)
+{
+    summary->offered = rounds * 2 * 1600;
+    summary->unstarted = rounds * 2 * unstarted;
+    summary->begun_share = sample_figure(1 - (double)unstarted / 1600, 0);
+    for (size_t i = 0; i < summary->scripts.count; i++) {
+        sample_times(&summary->scripts.items[i].service, 3000, 60000);
+        sample_times(&summary->scripts.items[i].lag, 2000, 20000);
+    }
+}
+
+/* Makes an open loop of the case: its engines were asked for 1,600 executions on each connection in
+ * each round, and began all but `unstarted` of them. */
+static inline void sample_open_loop(struct result *result, double rate, uint64_t unstarted)
+{
+    result->cases.items[0].rate = rate;
+    for (size_t i = 0; i < result->engines.count; i++) {
+        struct result_engine *engine = &result->engines.items[i];
+        for (size_t k = 0; k < engine->runs.count; k++) {
+            struct result_run *run = &engine->runs.items[k];
+            for (size_t c = 0; c < run->connections.count; c++) {
+                run->connections.items[c].offered = 1600;
+                run->connections.items[c].unstarted = unstarted;
+            }
+            for (size_t s = 0; s < run->scripts.count; s++) {
+                struct result_script *script = &run->scripts.items[s];
+                script->service.histogram = sample_histogram(script->ok - 1, 3000, 60000);
+                script->lag.histogram = sample_histogram(script->ok - 1, 2000, 20000);
+            }
+        }
+        sample_summary_open_loop(&engine->summaries.items[0], engine->runs.count, unstarted);
+    }
 }
 
 /* An engine that never ran. */
