@@ -12,7 +12,7 @@ ARGS =
 
 help:
 	@echo 'make prod           measure the default engines under the prod workload'
-	@echo '                    (ARGS="…" is handed to pitot prod; results/ keeps the JSON)'
+	@echo '                    (ARGS="…" is handed to pitot prod; results/ keeps JSON and HTML)'
 	@echo 'make test           build with tests and sanitizers, check the sources, run all tests'
 	@echo 'make build          the optimised binaries: build/pitot, build/pitot-worker'
 	@echo 'make engines        build or get the engines, then list them'
@@ -51,12 +51,16 @@ prod: build
 	@$(engines-node)
 	@$(engine-turso)
 	@set -- $(value ARGS); \
-	json=no; \
-	for word; do case "$$word" in --json | --json=*) json=yes ;; esac; done; \
-	if [ $$json = no ]; then \
-	    mkdir -p results || exit; \
-	    set -- --json "results/prod-$$(date +%Y%m%d-%H%M%S).json" "$$@"; \
-	fi; \
+	json=no; html=no; name="results/prod-$$(date +%Y%m%d-%H%M%S)"; \
+	for word; do case "$$word" in \
+	    --json | --json=*) json=yes ;; \
+	    --html | --html=*) html=yes ;; \
+	    --help | -h) json=yes; html=yes ;; \
+	esac; done; \
+	scripts/build-page >/dev/null 2>&1 || html=without; \
+	[ $$json$$html = yesyes ] || mkdir -p results || exit; \
+	[ $$html != no ] || set -- --html "$$name.html" "$$@"; \
+	[ $$json != no ] || set -- --json "$$name.json" "$$@"; \
 	build/pitot prod "$$@"; status=$$?; \
 	[ $$status -eq 0 ] || echo "pitot prod ended with status $$status" >&2; \
 	exit $$status

@@ -180,7 +180,7 @@ export function ranges(
             tickFormat: options.format,
             ...(options.log ? { ticks: logTicks(domain) } : { ticks: width < 500 ? 4 : 8 }),
         },
-        y: { domain: engines, axis: null, padding: 0.2 },
+        y: { domain: engines, axis: null, padding: 0.6 },
         fy: { domain: rows, label: null, padding: 0.12 },
         marks: [
             Plot.axisFy({ anchor: "left", label: null, tickFormat: (l: string) => cut(l, width) }),
@@ -339,7 +339,7 @@ export function ratios(
             ticks: logTicks(domain).length > 1 ? logTicks(domain) : [domain[0], 1, domain[1]],
             tickFormat: (v: number) => String(Number(v.toPrecision(3))),
         },
-        y: { domain: engines, axis: null, padding: 0.2 },
+        y: { domain: engines, axis: null, padding: 0.6 },
         fy: { domain: rows, label: null, padding: 0.12 },
         marks: [
             Plot.rectX(band, { x1: "x1", x2: "x2", fill: "currentColor", fillOpacity: 0.12, className: "floor" }),

@@ -136,6 +136,12 @@
         .help = "Write the whole result to FILE as well. With \"-\" it goes to standard output "   \
                 "instead of the table."                                                            \
     }
+#define COMMON_OPTION_HTML                                                                         \
+    {                                                                                              \
+        .name = "html", .kind = OPTION_TEXT, COMMON_OPTION_FIELD(html), .argument = "FILE",        \
+        .help = "Write the result to FILE as a page of HTML as well: charts and tables that need " \
+                "nothing beside the file."                                                         \
+    }
 #define COMMON_OPTION_QUIET                                                                        \
     {                                                                                              \
         .name = "quiet", .kind = OPTION_SWITCH, COMMON_OPTION_FIELD(quiet),                        \

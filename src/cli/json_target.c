@@ -14,7 +14,7 @@
 /* Makes a file in the folder of `path`: the only test that holds for every file system and account.
  * It has no name, so that nothing is left behind if this is the moment in which pitot is killed;
  * where the file system has no such files, one with a name of its own is made and removed. */
-static int try_folder(const char *file, const char *path, struct error *error)
+static int try_folder(const char *flag, const char *file, const char *path, struct error *error)
 {
     const char *slash = strrchr(path, '/');
     char *folder = slash == NULL   ? result_text(".")
@@ -24,13 +24,13 @@ static int try_folder(const char *file, const char *path, struct error *error)
     char *written = result_text("%s.tmp.%d", path, 4194304);
     int code = 0;
     if (folder == NULL || probe == NULL || written == NULL) {
-        code = error_set(error, ERROR_MEMORY, "out of memory for --json");
+        code = error_set(error, ERROR_MEMORY, "out of memory for %s", flag);
         goto out;
     }
     /* The file is written under its name with ".tmp." and a process number behind it. */
     struct stat status;
     if (lstat(written, &status) != 0 && errno == ENAMETOOLONG) {
-        code = error_errno(error, errno, "--json %s: cannot be written", file);
+        code = error_errno(error, errno, "%s %s: cannot be written", flag, file);
         goto out;
     }
     int fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
@@ -43,9 +43,9 @@ static int try_folder(const char *file, const char *path, struct error *error)
     if (fd >= 0) {
         close(fd);
     } else if (errno == ENOENT || errno == ENOTDIR) {
-        code = error_set(error, ERROR_INVALID, "--json %s: its folder does not exist", file);
+        code = error_set(error, ERROR_INVALID, "%s %s: its folder does not exist", flag, file);
     } else {
-        code = error_errno(error, errno, "--json %s: cannot be written", file);
+        code = error_errno(error, errno, "%s %s: cannot be written", flag, file);
     }
 out:
     free(folder);
@@ -54,25 +54,25 @@ out:
     return code;
 }
 
-int json_target_check(const char *file, struct error *error)
+int json_target_check(const char *flag, const char *file, struct error *error)
 {
     struct stat status;
     bool exists = stat(file, &status) == 0;
     size_t length = strlen(file);
     if ((exists && S_ISDIR(status.st_mode)) || (length > 0 && file[length - 1] == '/')) {
-        return error_set(error, ERROR_INVALID, "--json %s: is a folder; name a file", file);
+        return error_set(error, ERROR_INVALID, "%s %s: is a folder; name a file", flag, file);
     }
     if (exists && !S_ISREG(status.st_mode)) {
         return access(file, W_OK) == 0
                    ? 0
-                   : error_errno(error, errno, "--json %s: cannot be written", file);
+                   : error_errno(error, errno, "%s %s: cannot be written", flag, file);
     }
     /* A link is followed: the new file is made beside the one that it names. */
     char *real = exists ? realpath(file, NULL) : strdup(file);
     if (real == NULL) {
-        return error_errno(error, errno, "--json %s", file);
+        return error_errno(error, errno, "%s %s", flag, file);
     }
-    int code = try_folder(file, real, error);
+    int code = try_folder(flag, file, real, error);
     free(real);
     return code;
 }

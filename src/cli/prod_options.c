@@ -63,6 +63,7 @@ static const struct option options[] = {
              "connection on its main thread, at half of what it can do: how late a timer of 1 ms "
              "is meanwhile, and for engines with promises how several operations at once go."},
     COMMON_OPTION_JSON,
+    COMMON_OPTION_HTML,
     COMMON_OPTION_QUIET,
     COMMON_OPTION_EVERY,
     OPTION_HELP_ENTRY,

@@ -11,7 +11,8 @@ struct prod_options {
     const char *workload; /* NULL: the built-in prod */
     const char *dir;      /* NULL: $BENCH_DATA_DIR, or data */
     const char *json;     /* "-": standard output */
-    const char *check;    /* NULL: full in the first and last round, else counts */
+    const char *html;
+    const char *check; /* NULL: full in the first and last round, else counts */
     uint64_t threads, rounds, max_tries, seed;
     uint64_t duration_ns, timeout_ns, latency_limit_ns, every_ns;
     uint64_t grace_ns; /* OPTION_ABSENT: the smaller of timeout and 5 s */

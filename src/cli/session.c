@@ -1,11 +1,13 @@
 #include "cli/session.h"
 
+#include "base/file.h"
 #include "cli/exit_status.h"
 #include "cli/json_target.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "coordinator/interrupt.h"
 #include "core/clock.h"
+#include "report/html.h"
 #include "report/report.h"
 #include "result/json.h"
 #include "statistics/summary.h"
@@ -128,7 +130,12 @@ int session_check(struct session *session, struct error *error, int *status)
         code = output_check(error);
     }
     if (code == 0 && json_file(session) != NULL) {
-        code = json_target_check(json_file(session), error);
+        code = json_target_check("--json", json_file(session), error);
+    }
+    if (code == 0 && session->given->html != NULL) {
+        code = report_html_ready()
+                   ? json_target_check("--html", session->given->html, error)
+                   : error_set(error, ERROR_UNAVAILABLE, "--html: %s", REPORT_HTML_MISSING);
     }
     *status = exit_status_of_error(code, 0);
     return code;
@@ -189,20 +196,54 @@ static int print_table(const struct result *result, struct error *error)
     return code;
 }
 
-/* The file first: what happens to standard output must not cost it. Both are tried. Returns
- * the status for the first failure, or STATUS_DONE. */
+/* The page of one result, called after its file. */
+static int write_page(const struct session *session, struct error *error)
+{
+    const char *file = json_file(session) != NULL ? json_file(session) : session->given->html;
+    const char *slash = strrchr(file, '/');
+    struct report_source source = {.label = slash != NULL ? slash + 1 : file,
+                                   .result = session->result};
+    struct buffer text;
+    buffer_init(&text);
+    int code = report_html(&source, 1, &text, error);
+    if (code == 0) {
+        code = file_replace(session->given->html, text.data, text.length, error);
+    }
+    buffer_release(&text);
+    return code;
+}
+
+/* Says where a file lies or why it does not. Returns the exit status. */
+static int tell_written(const struct session *session, const char *what, const char *file, int code,
+                        const struct error *error)
+{
+    if (code != 0) {
+        output_complain(session->command->name, error->message);
+        return exit_status_of_error(code, 0);
+    }
+    if (!session->given->quiet) {
+        char *message = result_text("%s: %s", what, file);
+        output_complain(session->command->name, message != NULL ? message : "out of memory");
+        free(message);
+    }
+    return STATUS_DONE;
+}
+
+/* Files first: what happens to standard output must not cost them. All are tried. Returns the
+ * status for the first failure, or STATUS_DONE. */
 static int deliver(struct session *session)
 {
     int status = STATUS_DONE;
     struct error error = ERROR_INIT;
-    if (json_file(session) != NULL &&
-        result_write(session->result, json_file(session), &error) != 0) {
-        output_complain(session->command->name, error.message);
-        status = exit_status_of_error(error.code, 0);
-    } else if (json_file(session) != NULL && !session->given->quiet) {
-        char *message = result_text("result: %s", json_file(session));
-        output_complain(session->command->name, message != NULL ? message : "out of memory");
-        free(message);
+    if (json_file(session) != NULL) {
+        int code = result_write(session->result, json_file(session), &error);
+        status = tell_written(session, "result", json_file(session), code, &error);
+    }
+    error_clear(&error);
+    if (session->given->html != NULL) {
+        int code = write_page(session, &error);
+        int told = tell_written(session, "report", session->given->html, code, &error);
+        status = status != STATUS_DONE ? status : told;
     }
     error_clear(&error);
     bool to_stdout = session->given->json != NULL && json_file(session) == NULL;

@@ -90,7 +90,7 @@ function table(cases: readonly View[]): Data {
 /** Sentences of every workload that carries a verdict; else only what was measured. */
 function sentence(cases: readonly View[], metric: Metric): string {
     const first = cases[0]!;
-    const head = `${occasion(first.result)}, ${metric.title.toLowerCase()} in ${cases.length === 1 ? "one workload" : `${cases.length} workloads`}: the median of the rounds, and a line from the lowest to the highest round.`;
+    const head = `${occasion(first.result)}, ${metric.title.replace(/^O/, "o")} in ${cases.length === 1 ? "one workload" : `${cases.length} workloads`}: the median of the rounds, and a line from the lowest to the highest round.`;
     if (metric !== THROUGHPUT) {
         return head;
     }

@@ -47,7 +47,7 @@ static int check(const char *name, struct error *error)
     char path[PATH_SIZE];
     snprintf(path, sizeof(path), "%s%s", folder, name);
     error_clear(error);
-    return json_target_check(path, error);
+    return json_target_check("--json", path, error);
 }
 
 static void test_new_file(void **state)
@@ -87,7 +87,7 @@ static void test_refusals(void **state)
     assert_int_equal(check("/missing/new.json", &error), ERROR_INVALID);
     assert_non_null(strstr(error.message, "its folder does not exist"));
     error_clear(&error);
-    assert_int_equal(json_target_check("/proc/new.json", &error), ERROR_INVALID);
+    assert_int_equal(json_target_check("--json", "/proc/new.json", &error), ERROR_INVALID);
     assert_int_equal(entries_in_folder(), 0);
 }
 
@@ -95,7 +95,7 @@ static void test_devices_are_written_to_as_they_are(void **state)
 {
     (void)state;
     struct error error = ERROR_INIT;
-    assert_int_equal(json_target_check("/dev/null", &error), 0);
+    assert_int_equal(json_target_check("--json", "/dev/null", &error), 0);
 }
 
 int main(void)
