@@ -5,9 +5,9 @@
  * of mean_ns × random_gap(), whole nanoseconds of it, drawn from (seed, PACING, connection, 0).
  * They do not depend on what the engine does: one that is slow gets a queue, not a rest.
  *
- * The wait: a sleep ends some tens of microseconds late, and that would stand in every latency. So it is
- * aimed at `early_ns` before the moment, and what is left is spent looking at the clock. early_ns
- * follows the sleeps themselves, so that about nine of ten end in time, and is never above
+ * The wait: a sleep ends some tens of microseconds late, and that would stand in every latency. So
+ * it is aimed at `early_ns` before the moment, and what is left is spent looking at the clock.
+ * early_ns follows the sleeps themselves, so that about nine of ten end in time, and is never above
  * PACE_EARLY_MAX_NS. Where connections share cores, time on a core is what another one's
  * operation may be waiting for: a gap that is too short for such a sleep is then slept as it is,
  * and ends late, instead of being spent looking at the clock. What the wait is late is in the lag.
