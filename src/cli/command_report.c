@@ -21,7 +21,7 @@ struct report_options {
     uint64_t width;
 };
 
-static const char *const formats[] = {"table", "csv", "json", "html", NULL};
+static const char *const formats[] = {"table", "csv", "json", "markdown", "html", NULL};
 
 static const struct option options[] = {
     {.name = "format",
@@ -30,7 +30,8 @@ static const struct option options[] = {
      .argument = "NAME",
      .choices = formats,
      .fallback = "table",
-     .help = "table, csv (RFC 4180), json (the file as pitot understood it) or html (one page that "
+     .help = "table, csv (RFC 4180), json (the file as pitot understood it), markdown (for a "
+             "comment below a change) or html (one page that "
              "needs nothing beside itself)."},
     {.name = "output",
      .letter = 'o',
@@ -75,6 +76,10 @@ static void append_text(const struct report *report, struct buffer *text)
     const struct result *result = report->results[0];
     if (strcmp(report->given.format, "csv") == 0) {
         report_csv(result, text);
+        return;
+    }
+    if (strcmp(report->given.format, "markdown") == 0) {
+        report_markdown(result, text);
         return;
     }
     size_t columns = report->given.width != OPTION_ABSENT

@@ -16,5 +16,7 @@ void report_table(const struct result *result, const struct report_style *style,
 /* RFC 4180, CR LF, header row, one row an engine, case, script and metric:
  * engine,version,case,role,script,metric,unit,median,min,max */
 void report_csv(const struct result *result, struct buffer *out);
+/* For a comment below a change: GitHub's Markdown, nothing of a result taken for markup. */
+void report_markdown(const struct result *result, struct buffer *out);
 
 #endif
