@@ -181,9 +181,12 @@ static double run_queue_ns(const struct result_run *run)
     return sum;
 }
 
+/* The kernel counts a wait when it ends, whole: in a window of a few milliseconds it may have begun
+ * before, and a share above 1 then says that the window was too short for it. */
 static double run_queue_share(const struct result_run *run)
 {
-    return run_queue_ns(run) / (window_s(run) * 1e9 * (double)run->connections.count);
+    double share = run_queue_ns(run) / (window_s(run) * 1e9 * (double)run->connections.count);
+    return share > 1 ? NAN : share;
 }
 
 static double cpu_others(const struct result_run *run)

@@ -33,6 +33,7 @@ add_cell(struct result_comparison_row *row, const char *engine, const char *verd
 
 static void add_comparison(struct result *result)
 {
+    free(result->comparison.baseline);
     result->comparison.baseline = sample_text("sqlite");
     struct result_comparison_table *table =
         sample_must(result_list_add(&result->comparison.tables));

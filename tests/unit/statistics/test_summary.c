@@ -198,6 +198,21 @@ static void test_shares(void **state)
     result_free(result);
 }
 
+/* A wait that began before the window is counted whole. */
+static void test_a_share_above_one_is_absent(void **state)
+{
+    (void)state;
+    struct result *result = result_new();
+    struct result_run *run = add_run(empty_engine(result), "ok");
+    run->connections.items[0].run_queue_ns = 3 * SAMPLE_S;
+    run->connections.items[1].run_queue_ns = 2 * SAMPLE_S;
+    summarize(result);
+    const struct result_summary *summary = &result->engines.items[0].summaries.items[0];
+    assert_figure(&summary->run_queue_share, ABSENT, ABSENT, ABSENT);
+    assert_figure(&summary->run_queue_ns, 5e9, 5e9, 5e9);
+    result_free(result);
+}
+
 /* A mix without writes has no write throughput, and no execution gives no latency. */
 static void test_absent_is_not_zero(void **state)
 {
@@ -383,6 +398,7 @@ int main(void)
         cmocka_unit_test(test_curve_ends_where_the_samples_do),
         cmocka_unit_test(test_thin),
         cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_a_share_above_one_is_absent),
         cmocka_unit_test(test_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
