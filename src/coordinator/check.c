@@ -69,37 +69,20 @@ static uint64_t bytes_of(const char *path, uint64_t otherwise)
 int check_ask(struct measurement *m, const struct check_question *question, bool *able,
               row_counts *rows, struct result_check *check, struct error *error)
 {
-    struct worker_identity identity;
-    struct worker_process *worker;
-    result_pairs settings = {NULL, 0};
+    struct exchange exchange =
+        exchange_about(&question->measured->plan_case, question->step, m->progress);
     json_t *line = NULL;
-    json_t *job = NULL;
-    int status = settings_of_plan(m->plan, question->manifest, &settings, error);
+    exchange.headway_ns += bytes_of(question->path, question->measured->template->file.bytes) /
+                           SLOWEST_BYTES_PER_S * NS_PER_S;
+    int status = settings_of_plan(m->plan, question->manifest, &exchange.settings, error);
     if (status == 0) {
-        status = worker_start(question->choice, &worker, &identity, NULL, error);
+        status = exchange_begin(&exchange, question->choice, 1, NULL, error);
     }
-    if (status != 0) {
-        settings_release(&settings);
-        return status;
-    }
-    *able = identity.can_check;
+    *able = status == 0 && exchange.workers[0].identity.can_check;
     if (*able) {
-        struct exchange exchange = {
-            .plan_case = &question->measured->plan_case,
-            .worker = worker,
-            .engine = question->choice->name,
-            .step = question->step,
-            .progress = m->progress,
-            .started_ns = clock_now_ns(),
-            .expected_ns = PROGRESS_UNKNOWN,
-            .after_ns = PROGRESS_UNKNOWN,
-            .headway_ns = measurement_headway_ns(m->plan) +
-                          bytes_of(question->path, question->measured->template->file.bytes) /
-                              SLOWEST_BYTES_PER_S * NS_PER_S,
-            .deadline_ns = UINT64_MAX,
-        };
-        job = job_check(&question->measured->plan_case, question->path, &settings, question->kind);
-        status = job != NULL ? worker_send(worker, job, error) : no_memory(error);
+        json_t *job = job_check(&question->measured->plan_case, question->path, &exchange.settings,
+                                question->kind);
+        status = exchange_send(&exchange, 0, job, error);
         if (status == 0) {
             status = exchange_await(&exchange, "result", &line, error);
         }
@@ -111,10 +94,7 @@ int check_ask(struct measurement *m, const struct check_question *question, bool
                              : status;
     }
     json_decref(line);
-    json_decref(job);
-    settings_release(&settings);
-    worker_end(worker, status == 0 ? 5 * NS_PER_S : 0, NULL);
-    worker_identity_release(&identity);
+    exchange_end(&exchange, status == 0, NULL);
     return status;
 }
 

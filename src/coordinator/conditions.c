@@ -100,15 +100,28 @@ int conditions_read_through(const char *path, struct error *error)
 /* The kernel counts in ticks of 10 ms a core: below a hundred of them shares are noise. */
 #define LEAST_WATCHED_NS 1e9
 
-void conditions_watch_begin(struct conditions_watch *watch, int worker_pid)
+static uint64_t cpu_of_all_ns(const int *pids, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t cpu_ns = usage_process_cpu_ns(pids[i]);
+        if (cpu_ns == USAGE_ABSENT) {
+            return USAGE_ABSENT;
+        }
+        sum += cpu_ns;
+    }
+    return sum;
+}
+
+void conditions_watch_begin(struct conditions_watch *watch, const int *pids, size_t count)
 {
     watch->known = usage_machine_now(&watch->machine) == 0;
-    watch->worker_cpu_ns = usage_process_cpu_ns(worker_pid);
+    watch->workers_cpu_ns = cpu_of_all_ns(pids, count);
     watch->own_cpu_ns = usage_process_cpu_ns((int)getpid());
 }
 
-void conditions_watch_end(const struct conditions_watch *watch, int worker_pid, double *others,
-                          double *steal)
+void conditions_watch_end(const struct conditions_watch *watch, const int *pids, size_t count,
+                          double *others, double *steal)
 {
     struct usage_machine now;
     *others = NAN;
@@ -121,13 +134,13 @@ void conditions_watch_end(const struct conditions_watch *watch, int worker_pid, 
         return;
     }
     *steal = (double)(now.steal_ns - watch->machine.steal_ns) / total;
-    uint64_t worker = usage_process_cpu_ns(worker_pid);
+    uint64_t workers = cpu_of_all_ns(pids, count);
     uint64_t own = usage_process_cpu_ns((int)getpid());
-    if (worker == USAGE_ABSENT || own == USAGE_ABSENT || watch->worker_cpu_ns == USAGE_ABSENT ||
+    if (workers == USAGE_ABSENT || own == USAGE_ABSENT || watch->workers_cpu_ns == USAGE_ABSENT ||
         watch->own_cpu_ns == USAGE_ABSENT) {
         return;
     }
     double busy = (double)(now.busy_ns - watch->machine.busy_ns);
-    double ours = (double)(worker - watch->worker_cpu_ns) + (double)(own - watch->own_cpu_ns);
+    double ours = (double)(workers - watch->workers_cpu_ns) + (double)(own - watch->own_cpu_ns);
     *others = busy > ours ? (busy - ours) / total : 0;
 }

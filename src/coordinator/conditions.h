@@ -9,6 +9,7 @@
 #include "measure/usage.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* What the wait looks at; conditions_init() takes the real ones, a test its own. */
@@ -40,16 +41,17 @@ bool conditions_settle(struct conditions *conditions, uint64_t *dirty);
 /* Reads a file once through, so that every engine finds the same page cache. */
 int conditions_read_through(const char *path, struct error *error);
 
-/* CPU of others and steal between two moments, as shares of all cores. */
+/* CPU of others and steal between two moments, as shares of all cores; of the same `count` workers,
+ * by their process ids, at both. */
 struct conditions_watch {
     struct usage_machine machine;
-    uint64_t worker_cpu_ns;
+    uint64_t workers_cpu_ns;
     uint64_t own_cpu_ns;
     bool known;
 };
-void conditions_watch_begin(struct conditions_watch *watch, int worker_pid);
+void conditions_watch_begin(struct conditions_watch *watch, const int *pids, size_t count);
 /* NAN where it cannot be told. */
-void conditions_watch_end(const struct conditions_watch *watch, int worker_pid, double *others,
-                          double *steal);
+void conditions_watch_end(const struct conditions_watch *watch, const int *pids, size_t count,
+                          double *others, double *steal);
 
 #endif

@@ -51,6 +51,41 @@ double job_rate(const struct plan_case *plan_case)
     return plan_case->rate / operations_each(plan_case);
 }
 
+size_t job_part_count(const struct plan_case *plan_case)
+{
+    return plan_case->processes ? job_connections(plan_case) : 1;
+}
+
+void job_part_init(struct job_part *part, const struct plan_case *whole, size_t index)
+{
+    memset(part, 0, sizeof *part);
+    part->plan_case = *whole;
+    if (!whole->processes) {
+        return;
+    }
+    const struct suite_role *role = whole->scenario->roles;
+    for (size_t first = 0; index >= first + role_connections(whole, role); role++) {
+        first += role_connections(whole, role);
+    }
+    part->role = *role;
+    part->role.connections = 1;
+    part->scenario = *whole->scenario;
+    part->scenario.roles = &part->role;
+    part->scenario.role_count = 1;
+    part->plan_case.scenario = &part->scenario;
+    part->plan_case.processes = false;
+    part->plan_case.first_connection = (uint32_t)index;
+    part->plan_case.connections_total = job_connections(whole);
+    /* A job names the rate of all connections, in executions. */
+    part->plan_case.rate = job_rate(whole) * operations_each(&part->plan_case);
+}
+
+static uint32_t connections_total(const struct plan_case *plan_case)
+{
+    return plan_case->connections_total != 0 ? plan_case->connections_total
+                                             : job_connections(plan_case);
+}
+
 static json_t *settings_json(const result_pairs *settings)
 {
     json_t *array = json_array();
@@ -185,8 +220,8 @@ static json_t *run_with(const struct plan_case *plan_case, const char *database,
     json_t *job = common(plan_case, "run", database, settings);
     job = with(job, "scripts", scripts_json(plan_case));
     job = with(job, "roles", roles);
-    job = with(job, "first_connection", json_integer(0));
-    job = with(job, "connections_total", json_integer(job_connections(plan_case)));
+    job = with(job, "first_connection", json_integer(plan_case->first_connection));
+    job = with(job, "connections_total", json_integer(connections_total(plan_case)));
     job = with(job, "warmup", warmup);
     job = with(job, length_key, json_wire_u64(length));
     job = with(job, "grace_ns", json_wire_u64(plan_case->plan->grace_ns));

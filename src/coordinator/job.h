@@ -15,6 +15,17 @@ uint32_t job_connections(const struct plan_case *plan_case);
 bool job_is_paced(const struct plan_case *plan_case);
 double job_rate(const struct plan_case *plan_case);
 
+/* What one worker does of a run of a case: all of it, or with connections in processes one of them,
+ * as a case of its own. Points into itself and must not be moved. */
+struct job_part {
+    struct plan_case plan_case;
+    struct suite_scenario scenario;
+    struct suite_role role;
+};
+/* Workers of a run, and what the worker `index` of them does. */
+size_t job_part_count(const struct plan_case *plan_case);
+void job_part_init(struct job_part *part, const struct plan_case *whole, size_t index);
+
 json_t *job_load(const struct plan_case *plan_case, const char *database,
                  const result_pairs *settings);
 /* `seed`: of the round (order_seed). */

@@ -35,6 +35,10 @@ struct plan_case {
     double rate;                /* operations/s offered to all connections; NAN: closed loop */
     double rate_share; /* above 0: `rate` is this share of what the slowest engine does in a closed
                           loop, which is measured before the rounds */
+    bool processes;    /* each connection in a worker of its own; false: in a thread */
+    /* Of a part of a case (job.h): where its connections are in those of the case. 0 and 0: it is a
+     * whole one. */
+    uint32_t first_connection, connections_total;
 };
 
 struct plan {

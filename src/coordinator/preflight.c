@@ -8,8 +8,6 @@
 #include "coordinator/run_result.h"
 #include "coordinator/settings.h"
 
-#include "core/clock.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,48 +175,28 @@ static int try_engine(struct measurement *m, const struct measured_case *measure
                       const char *path, const char *step, bool *script_at_fault,
                       struct error *error)
 {
-    const struct plan_case *plan_case = &measured->plan_case;
     const struct engine_choice *choice = &m->plan->engines->items[index];
-    struct worker_identity identity;
-    struct worker_process *worker;
-    result_pairs settings = {NULL, 0};
+    struct exchange exchange = exchange_about(&measured->plan_case, step, m->progress);
     json_t *line = NULL;
-    int status = settings_of_plan(m->plan, choice->manifest, &settings, error);
+    int status = settings_of_plan(m->plan, choice->manifest, &exchange.settings, error);
     if (status == 0) {
-        status = worker_start(choice, &worker, &identity, NULL, error);
+        status = exchange_begin(&exchange, choice, 1, NULL, error);
     }
-    if (status != 0) {
-        settings_release(&settings);
-        return status;
+    if (status == 0) {
+        json_t *job = job_preflight(&measured->plan_case, path != NULL ? path : NO_DATABASE,
+                                    &exchange.settings);
+        status = exchange_send(&exchange, 0, job, error);
     }
-    struct exchange exchange = {
-        .plan_case = plan_case,
-        .worker = worker,
-        .engine = choice->name,
-        .step = step,
-        .progress = m->progress,
-        .started_ns = clock_now_ns(),
-        .expected_ns = PROGRESS_UNKNOWN,
-        .after_ns = PROGRESS_UNKNOWN,
-        .headway_ns = measurement_headway_ns(m->plan),
-        .deadline_ns = UINT64_MAX,
-    };
-    json_t *job = job_preflight(plan_case, path != NULL ? path : NO_DATABASE, &settings);
-    status = job != NULL ? worker_send(worker, job, error)
-                         : error_set(error, ERROR_MEMORY, "out of memory");
     if (status == 0) {
         status = exchange_await(&exchange, "ready", &line, error);
     }
     *script_at_fault = exchange.script_at_fault;
     json_decref(line);
-    json_decref(job);
-    settings_release(&settings);
     if (status == 0) {
-        worker_end(worker, 5 * NS_PER_S, NULL);
+        exchange_end(&exchange, true, NULL);
     } else {
-        worker_end_failed(worker, error);
+        exchange_end_failed(&exchange, error);
     }
-    worker_identity_release(&identity);
     return status;
 }
 

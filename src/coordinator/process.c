@@ -184,8 +184,85 @@ static int ended_early(struct worker_process *worker, struct error *error)
     return end_error(worker, "without a result", error);
 }
 
-int worker_read(struct worker_process *worker, uint64_t until_ns, bool interruptible, json_t **line,
-                struct error *error)
+/* The next line that has come; *line stays NULL when there is none. */
+static int next_line(struct worker_process *worker, json_t **line, struct error *error)
+{
+    int status = take_line(worker, line, error);
+    if (status != 0 || *line != NULL || !worker->output_closed) {
+        return status;
+    }
+    if (worker->unread.length > 0) {
+        return error_set(error, ERROR_PROTOCOL, "the worker of %s ended in the middle of a line",
+                         worker->engine);
+    }
+    return ended_early(worker, error);
+}
+
+enum { FDS_OF_WORKER = 3 };
+
+/* Descriptors of all workers in turn, three of each, then the one that a signal makes readable. */
+static void fill_fds(struct worker_process *const *workers, size_t count, bool interruptible,
+                     struct pollfd *fds)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct worker_process *worker = workers[i];
+        const int own[FDS_OF_WORKER] = {worker != NULL ? worker->output : -1,
+                                        worker != NULL ? worker->log : -1,
+                                        worker != NULL ? worker->pidfd : -1};
+        for (size_t k = 0; k < FDS_OF_WORKER; k++) {
+            fds[FDS_OF_WORKER * i + k] = (struct pollfd){.fd = own[k], .events = POLLIN};
+        }
+    }
+    fds[FDS_OF_WORKER * count] =
+        (struct pollfd){.fd = interruptible ? interrupt_fd() : -1, .events = POLLIN};
+}
+
+static int read_ready(struct worker_process *worker, const struct pollfd *fds, struct error *error)
+{
+    if (fds[1].revents != 0) {
+        drain_log(worker);
+    }
+    int status = fds[0].revents != 0 || fds[2].revents != 0 ? read_output(worker, error) : 0;
+    if (fds[2].revents != 0) {
+        /* Ended, and what it said was read just now. A child that it left may hold the pipe open
+         * for ever. */
+        worker->output_closed = true;
+    }
+    return status;
+}
+
+/* Waits until something has come or `until_ns`, and reads it. */
+static int wait_and_read(struct worker_process *const *workers, size_t count, uint64_t until_ns,
+                         bool interruptible, size_t *which, struct error *error)
+{
+    struct pollfd of_one[FDS_OF_WORKER + 1];
+    size_t fd_count = FDS_OF_WORKER * count + 1;
+    struct pollfd *fds = count == 1 ? of_one : malloc(fd_count * sizeof *fds);
+    if (fds == NULL) {
+        return error_set(error, ERROR_MEMORY, "out of memory while waiting for %zu workers", count);
+    }
+    fill_fds(workers, count, interruptible, fds);
+    uint64_t now = clock_now_ns();
+    uint64_t wait_ms = until_ns > now ? (until_ns - now + NS_PER_MS - 1) / NS_PER_MS : 0;
+    int ready = poll(fds, fd_count, wait_ms < 60000 ? (int)wait_ms : 60000);
+    int status = 0;
+    if (ready < 0 && errno != EINTR) {
+        status = error_errno(error, errno, "cannot wait for workers");
+    }
+    for (size_t i = 0; i < count && ready > 0 && status == 0; i++) {
+        if (workers[i] != NULL) {
+            status = read_ready(workers[i], &fds[FDS_OF_WORKER * i], error);
+            *which = status != 0 ? i : *which;
+        }
+    }
+    if (fds != of_one) {
+        free(fds);
+    }
+    return status;
+}
+
+int workers_read(struct worker_process *const *workers, size_t count, uint64_t until_ns,
+                 bool interruptible, size_t *which, json_t **line, struct error *error)
 {
     *line = NULL;
     for (;;) {
@@ -193,43 +270,29 @@ int worker_read(struct worker_process *worker, uint64_t until_ns, bool interrupt
         if (interruptible && interrupt_requested()) {
             return error_set(error, ERROR_INTERRUPTED, "ended by a signal");
         }
-        int status = take_line(worker, line, error);
-        if (status != 0 || *line != NULL) {
-            return status;
-        }
-        if (worker->output_closed) {
-            if (worker->unread.length > 0) {
-                return error_set(error, ERROR_PROTOCOL,
-                                 "the worker of %s ended in the middle of a line", worker->engine);
+        for (size_t i = 1; i <= count; i++) {
+            size_t next = (*which + i) % count;
+            int status = workers[next] != NULL ? next_line(workers[next], line, error) : 0;
+            if (status != 0 || *line != NULL) {
+                *which = next;
+                return status;
             }
-            return ended_early(worker, error);
         }
-        uint64_t now = clock_now_ns();
-        if (now >= until_ns) {
+        if (clock_now_ns() >= until_ns) {
             return 0;
         }
-        uint64_t wait_ms = (until_ns - now + NS_PER_MS - 1) / NS_PER_MS;
-        struct pollfd fds[4] = {
-            {.fd = worker->output, .events = POLLIN},
-            {.fd = worker->log, .events = POLLIN},
-            {.fd = interruptible ? interrupt_fd() : -1, .events = POLLIN},
-            {.fd = worker->pidfd, .events = POLLIN},
-        };
-        int ready = poll(fds, 4, wait_ms < 60000 ? (int)wait_ms : 60000);
-        if (ready < 0 && errno != EINTR) {
-            return error_errno(error, errno, "cannot wait for the worker of %s", worker->engine);
-        }
-        drain_log(worker);
-        status = read_output(worker, error);
+        int status = wait_and_read(workers, count, until_ns, interruptible, which, error);
         if (status != 0) {
             return status;
         }
-        if (ready > 0 && fds[3].revents != 0) {
-            /* Ended, and what it said was read just now. A child that it left may hold the pipe
-             * open for ever. */
-            worker->output_closed = true;
-        }
     }
+}
+
+int worker_read(struct worker_process *worker, uint64_t until_ns, bool interruptible, json_t **line,
+                struct error *error)
+{
+    size_t which = 0;
+    return workers_read(&worker, 1, until_ns, interruptible, &which, line, error);
 }
 
 /* A worker that does not read its input must not hold the coordinator for ever. */

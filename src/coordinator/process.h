@@ -62,6 +62,12 @@ int worker_send(struct worker_process *worker, const json_t *line, struct error 
 int worker_read(struct worker_process *worker, uint64_t until_ns, bool interruptible, json_t **line,
                 struct error *error);
 
+/* The same of several workers, of which NULL ones are left out. *which (below `count`) becomes the
+ * one whose line it is, or that failed; the search begins behind the one that it was, so that
+ * none that talks without end keeps the others from being heard. */
+int workers_read(struct worker_process *const *workers, size_t count, uint64_t until_ns,
+                 bool interruptible, size_t *which, json_t **line, struct error *error);
+
 /* After the result: closes its input and waits `grace_ns` for its end. ERROR_PROTOCOL: it said more
  * than its result; ERROR_ENGINE: it ended by a signal or with another status than 0;
  * ERROR_TIMEOUT: it did not end. worker_end() must follow in any case. */

@@ -50,13 +50,14 @@ int run_check_ready(const struct plan_case *plan_case, const result_pairs *asked
                     const struct result_run *run, struct error *error)
 {
     const struct suite_scenario *scenario = plan_case->scenario;
-    uint64_t number = 0;
+    uint64_t number = plan_case->first_connection;
+    size_t next = 0;
     for (size_t role = 0; role < scenario->role_count; role++) {
         const struct suite_role *wanted = &scenario->roles[role];
         uint64_t count = wanted->connections != 0 ? wanted->connections : plan_case->threads;
-        for (uint64_t i = 0; i < count; i++, number++) {
+        for (uint64_t i = 0; i < count; i++, number++, next++) {
             const struct result_connection *connection =
-                number < run->connections.count ? &run->connections.items[number] : NULL;
+                next < run->connections.count ? &run->connections.items[next] : NULL;
             if (connection == NULL || connection->connection != number ||
                 strcmp(connection->role, wanted->name) != 0) {
                 return error_set(error, ERROR_PROTOCOL,

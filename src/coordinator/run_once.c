@@ -1,278 +1,15 @@
-/* One engine in one round: copy, settle, warm up, go, result. */
+/* One engine in one round: its copy, what is done with it, and what becomes of it. */
 #include "base/file.h"
-#include "coordinator/exchange.h"
 #include "coordinator/interrupt.h"
-#include "coordinator/job.h"
-#include "coordinator/measurement.h"
-#include "coordinator/order.h"
-#include "coordinator/run_check.h"
-#include "coordinator/run_result.h"
-#include "coordinator/settings.h"
+#include "coordinator/run_watch.h"
+#include "coordinator/run_workers.h"
 
 #include "core/clock.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* `go` lies this far ahead: time for the line to arrive and for all threads to hear of it. */
-#define GO_AHEAD_NS (100 * NS_PER_MS)
-/* Sizes are looked at so often, and kept once a second. */
-#define LOOK_NS (100 * NS_PER_MS)
-/* An interrupted worker may take this long beyond its grace to hand over what it has. */
-#define STOP_WAIT_NS (3 * NS_PER_S)
-/* A worker that has given its result must have ended by then. */
-#define END_WAIT_NS (5 * NS_PER_S)
-
-struct run_state {
-    struct measurement *m;
-    const struct measured_case *measured;
-    struct result_run *run;
-    const char *database; /* NULL: the engine has none */
-    uint64_t copy_ns;     /* that making the copy took */
-    uint64_t at_ns;
-    uint64_t seconds_seen;
-    bool watching, watched;
-    struct conditions_watch watch;
-    int pid;
-    bool out_of_memory;
-};
-
-/* ---- sizes by the second ----------------------------------------------------------- */
-
-static uint64_t size_of(const char *path, const char *suffix)
-{
-    char name[8192];
-    int length = snprintf(name, sizeof name, "%s%s", path, suffix);
-    int64_t size = length > 0 && (size_t)length < sizeof name ? file_size(name) : -1;
-    return size < 0 ? RESULT_ABSENT : (uint64_t)size;
-}
-
-static uint64_t journal_size(const char *path)
-{
-    uint64_t wal = size_of(path, "-wal");
-    uint64_t log = size_of(path, "-log");
-    if (wal == RESULT_ABSENT) {
-        return log;
-    }
-    return log == RESULT_ABSENT ? wal : wal + log;
-}
-
-/* What others did is of interest until the deadline: closing and its checkpoint come after. */
-static void end_watch(struct run_state *state)
-{
-    state->watched = true;
-    conditions_watch_end(&state->watch, state->pid, &state->run->cpu_others, &state->run->steal);
-}
-
-static void look(void *context, uint64_t now_ns)
-{
-    struct run_state *state = context;
-    if (!state->watching) {
-        state->watching = true;
-        conditions_watch_begin(&state->watch, state->pid);
-        return;
-    }
-    uint64_t duration_ns = state->measured->plan_case.duration_ns;
-    if (!state->watched && duration_ns != RESULT_ABSENT && now_ns >= state->at_ns + duration_ns) {
-        end_watch(state);
-    }
-    if (state->database == NULL) {
-        return;
-    }
-    uint64_t wal = journal_size(state->database);
-    struct result_run *run = state->run;
-    if (wal != RESULT_ABSENT &&
-        (run->largest_wal_bytes == RESULT_ABSENT || wal > run->largest_wal_bytes)) {
-        run->largest_wal_bytes = wal;
-    }
-    if (now_ns < state->at_ns + (state->seconds_seen + 1) * NS_PER_S) {
-        return;
-    }
-    /* The coordinator may have been held up: the moment counts, not how often it looked. */
-    state->seconds_seen = (now_ns - state->at_ns) / NS_PER_S;
-    struct result_second *second = result_list_add(&run->seconds);
-    if (second == NULL) {
-        state->out_of_memory = true;
-        return;
-    }
-    second->at_s = (double)(now_ns - state->at_ns) / 1e9;
-    second->database_bytes = size_of(state->database, "");
-    second->wal_bytes = wal;
-}
-
-/* ---- the run ------------------------------------------------------------------------- */
-
-static int await_ready(struct exchange *exchange, struct run_state *state, struct error *error)
-{
-    json_t *line;
-    exchange->headway_ns = measurement_headway_ns(exchange->plan_case->plan);
-    if (exchange->plan_case->warmup_ns != RESULT_ABSENT) {
-        /* The warm-up counts operations, but one of them may last as long as all of it. */
-        exchange->headway_ns += exchange->plan_case->warmup_ns;
-    }
-    int status = exchange_await(exchange, "ready", &line, error);
-    if (status == 0) {
-        status = run_read_ready(exchange->plan_case, line, state->run, error);
-        json_decref(line);
-        if (status != 0) {
-            result_run_forget(state->run);
-        }
-    }
-    return status;
-}
-
-/* After a signal: what the worker has until now. */
-static int collect_partial(struct exchange *exchange, json_t **line)
-{
-    json_t *stop = job_stop();
-    struct error ignored = ERROR_INIT;
-    exchange->uninterruptible = true;
-    exchange->headway_ns = UINT64_MAX;
-    exchange->until_repeated = true;
-    exchange->deadline_ns = clock_now_ns() + exchange->plan_case->plan->grace_ns + STOP_WAIT_NS;
-    int status = stop != NULL ? worker_send(exchange->worker, stop, &ignored) : ERROR_MEMORY;
-    json_decref(stop);
-    return status == 0 ? exchange_await(exchange, "result", line, &ignored) : status;
-}
-
-/* In an open loop nothing may be due for a while, on the last connection that is not done. Forty
- * mean gaps are longer than any that can be drawn. */
-static uint64_t longest_gap_ns(const struct plan_case *plan_case)
-{
-    return job_is_paced(plan_case)
-               ? (uint64_t)(40e9 * job_connections(plan_case) / job_rate(plan_case))
-               : 0;
-}
-
-static int run_measured(struct exchange *exchange, struct run_state *state, struct error *error)
-{
-    const struct plan_case *plan_case = exchange->plan_case;
-    const struct plan *plan = plan_case->plan;
-    json_t *line = NULL;
-    state->at_ns = clock_now_ns() + GO_AHEAD_NS;
-    json_t *go = job_go(state->at_ns);
-    int status = go != NULL ? worker_send(exchange->worker, go, error)
-                            : error_set(error, ERROR_MEMORY, "out of memory");
-    json_decref(go);
-    if (status != 0) {
-        return status;
-    }
-    exchange->tick = look;
-    exchange->tick_context = state;
-    exchange->tick_at_ns = state->at_ns;
-    exchange->tick_every_ns = LOOK_NS;
-    if (plan_case->duration_ns != RESULT_ABSENT) {
-        exchange->headway_ns = UINT64_MAX;
-        exchange->deadline_ns =
-            state->at_ns + plan_case->duration_ns + plan->grace_ns + RESULT_WAIT_NS;
-    } else {
-        exchange->headway_ns = measurement_headway_ns(plan) + longest_gap_ns(plan_case);
-    }
-    status = exchange_await(exchange, "result", &line, error);
-    bool interrupted = status == ERROR_INTERRUPTED;
-    if (interrupted && collect_partial(exchange, &line) != 0) {
-        return status;
-    }
-    if (line != NULL) {
-        struct error broken = ERROR_INIT;
-        if (!state->watched) {
-            end_watch(state);
-        }
-        int read = run_read_result(plan_case, line, state->run, &broken);
-        if (read == 0) {
-            read = run_check_result(plan_case, state->run, &broken);
-        }
-        if (read == 0) {
-            read = run_check_window(line, state->at_ns, clock_now_ns(), &broken);
-        }
-        json_decref(line);
-        if (read != 0) {
-            result_run_forget(state->run);
-        }
-        if (read != 0 && !interrupted) {
-            error_set(error, broken.code, "%s", broken.message);
-            return read;
-        }
-    }
-    return status;
-}
-
-static int send_job(struct exchange *exchange, const char *database, const result_pairs *settings,
-                    const struct result_run *run, struct error *error)
-{
-    const struct plan_case *plan_case = exchange->plan_case;
-    json_t *job =
-        job_run(plan_case, database, settings,
-                order_seed(plan_case->plan->seed, (size_t)run->round - 1, (size_t)run->case_index));
-    int status = job != NULL ? worker_send(exchange->worker, job, error)
-                             : error_set(error, ERROR_MEMORY, "out of memory");
-    json_decref(job);
-    return status;
-}
-
-/* The worker was started at `started_ns` and is ready. */
-static void note_setup(struct run_state *state, uint64_t started_ns)
-{
-    uint64_t warmup_ns = state->run->warmup_ns != RESULT_ABSENT ? state->run->warmup_ns : 0;
-    uint64_t spent_ns = state->copy_ns + (clock_now_ns() - started_ns);
-    state->run->setup_ns = spent_ns > warmup_ns ? spent_ns - warmup_ns : 0;
-}
-
-static int with_worker(struct measurement *m, size_t index, const char *step, uint64_t after_ns,
-                       struct run_state *state, struct error *error)
-{
-    const struct measured_case *measured = state->measured;
-    const struct engine_choice *choice = &m->plan->engines->items[index];
-    struct worker_identity identity;
-    struct worker_process *worker;
-    result_pairs settings = {NULL, 0};
-    int status = settings_of_plan(m->plan, choice->manifest, &settings, error);
-    uint64_t started_ns = clock_now_ns();
-    if (status == 0) {
-        status = worker_start(choice, &worker, &identity, &state->run->log, error);
-    }
-    if (status != 0) {
-        settings_release(&settings);
-        return status;
-    }
-    struct exchange exchange = {
-        .plan_case = &measured->plan_case,
-        .worker = worker,
-        .engine = choice->name,
-        .step = step,
-        .progress = m->progress,
-        .started_ns = clock_now_ns(),
-        .expected_ns = measured->expected_ns,
-        .after_ns = after_ns,
-        .deadline_ns = UINT64_MAX,
-    };
-    state->pid = worker_pid(worker);
-    status = send_job(&exchange, state->database ? state->database : NO_DATABASE, &settings,
-                      state->run, error);
-    if (status == 0) {
-        status = await_ready(&exchange, state, error);
-    }
-    if (status == 0) {
-        status = run_check_ready(&measured->plan_case, &settings, state->run, error);
-    }
-    if (status == 0) {
-        note_setup(state, started_ns);
-        if (state->database != NULL) {
-            state->run->resident = usage_resident_share(state->database);
-        }
-        status = run_measured(&exchange, state, error);
-    }
-    if (status == 0) {
-        status = worker_finish(worker, END_WAIT_NS, error);
-    }
-    settings_release(&settings);
-    worker_end(worker, 0, status == 0 ? NULL : &state->run->log);
-    worker_identity_release(&identity);
-    return status;
-}
-
-/* ---- around it ------------------------------------------------------------------------- */
+/* ---- the copy --------------------------------------------------------------------------- */
 
 int measurement_copy(struct measurement *m, const struct case_template *template, const char *label,
                      char **path, struct error *error)
@@ -338,21 +75,26 @@ static char *copy_label(const struct measurement *m, const struct measured_case 
                : result_text("%s-%llu", engine, number);
 }
 
-static int prepare_copy(struct measurement *m, const char *engine, struct run_state *state,
-                        char **path, struct error *error)
+/* A copy for the task, if its engine stores anything; *path is to be freed. */
+static int prepare_copy(struct run_task *task, char **path, struct error *error)
 {
-    const struct measured_case *measured = state->measured;
-    char *label = copy_label(m, measured, engine, state->run->round);
+    struct measurement *m = task->m;
+    const struct measured_case *measured = task->measured;
+    const struct engine_choice *choice = &m->plan->engines->items[task->engine];
+    *path = NULL;
+    if (measured->template == NULL || choice->manifest->no_database) {
+        return 0;
+    }
+    char *label = copy_label(m, measured, choice->name, task->run->round);
     uint64_t started_ns = clock_now_ns();
     int status = label != NULL ? measurement_copy(m, measured->template, label, path, error)
                                : error_set(error, ERROR_MEMORY, "out of memory");
     free(label);
-    state->copy_ns = clock_now_ns() - started_ns;
-    if (status == 0) {
-        state->database = *path;
-        if (!conditions_settle(&m->conditions, &state->run->dirty_bytes) && interrupt_requested()) {
-            status = error_set(error, ERROR_INTERRUPTED, "ended by a signal");
-        }
+    task->copy_ns = clock_now_ns() - started_ns;
+    task->database = *path;
+    if (status == 0 && !conditions_settle(&m->conditions, &task->run->dirty_bytes) &&
+        interrupt_requested()) {
+        status = error_set(error, ERROR_INTERRUPTED, "ended by a signal");
     }
     return status;
 }
@@ -415,18 +157,19 @@ static int run_engine(struct measurement *m, struct measured_case *measured, siz
                       const struct run_place *place, const char *step, struct result_run *run,
                       struct error *error)
 {
-    const struct engine_choice *choice = &m->plan->engines->items[index];
-    struct run_state state = {.m = m, .measured = measured, .run = run};
+    struct run_task task = {.m = m,
+                            .measured = measured,
+                            .engine = index,
+                            .step = step,
+                            .after_ns = place->after_ns,
+                            .run = run};
     struct error failure = ERROR_INIT;
-    char *path = NULL;
-    int status = 0;
-    if (measured->template != NULL && !choice->manifest->no_database) {
-        status = prepare_copy(m, choice->name, &state, &path, error);
-    }
+    char *path;
+    int status = prepare_copy(&task, &path, error);
     if (status == 0) {
-        status = with_worker(m, index, step, place->after_ns, &state, &failure);
+        status = run_workers(&task, &failure);
         if (path != NULL) {
-            run->final_bytes = size_of(path, "");
+            run->final_bytes = run_watch_size(path, "");
         }
         if (path != NULL && status == 0) {
             status = measurement_check(m, measured, index, step, path, run, error);
@@ -444,25 +187,23 @@ static int run_engine(struct measurement *m, struct measured_case *measured, siz
     if (run->status == NULL && status == 0) {
         status = error_set(error, ERROR_MEMORY, "out of memory for the result");
     }
-    if (state.out_of_memory && status == 0) {
-        status = error_set(error, ERROR_MEMORY, "out of memory for the sizes of each second");
-    }
     return status;
 }
 
 int measurement_trial(struct measurement *m, struct measured_case *measured, size_t index,
                       const char *step, struct result_run *run, struct error *error)
 {
-    const struct engine_choice *choice = &m->plan->engines->items[index];
-    struct run_state state = {.m = m, .measured = measured, .run = run};
+    struct run_task task = {.m = m,
+                            .measured = measured,
+                            .engine = index,
+                            .step = step,
+                            .after_ns = PROGRESS_UNKNOWN,
+                            .run = run};
     struct error failure = ERROR_INIT;
-    char *path = NULL;
-    int status = 0;
-    if (measured->template != NULL && !choice->manifest->no_database) {
-        status = prepare_copy(m, choice->name, &state, &path, error);
-    }
+    char *path;
+    int status = prepare_copy(&task, &path, error);
     if (status == 0) {
-        with_worker(m, index, step, PROGRESS_UNKNOWN, &state, &failure);
+        run_workers(&task, &failure);
     }
     if (path != NULL) {
         data_remove_database(path);

@@ -6,7 +6,6 @@
 #include "result/latency.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -316,37 +315,17 @@ static int read_connections(const json_t *result, bool paced, uint64_t started,
     return status;
 }
 
-/* The second that was looked at by stat(2) nearest to this moment, NULL if none is within half a
- * second. */
-static struct result_second *looked_at(struct result_second *looked, size_t count, double at_s)
-{
-    struct result_second *nearest = NULL;
-    for (size_t i = 0; i < count; i++) {
-        double distance = fabs(looked[i].at_s - at_s);
-        if (distance <= 0.5 && (nearest == NULL || distance < fabs(nearest->at_s - at_s))) {
-            nearest = &looked[i];
-        }
-    }
-    return nearest;
-}
-
-/* The worker counts operations, the coordinator has looked at sizes: put together by time. */
 static int read_seconds(const json_t *result, struct result_run *run, struct error *error)
 {
     json_t *array;
-    struct result_second *looked = run->seconds.items;
-    size_t looked_count = run->seconds.count;
     double before_s = 0;
-    run->seconds.items = NULL;
-    run->seconds.count = 0;
     int status = json_get_array(result, "seconds", "result", &array, error);
     for (size_t i = 0; status == 0 && i < json_array_size(array); i++) {
         const json_t *item = json_array_get(array, i);
         uint64_t at_ns = 0;
         struct result_second *second = result_list_add(&run->seconds);
         if (second == NULL) {
-            status = no_memory(error);
-            break;
+            return no_memory(error);
         }
         second->database_bytes = second->wal_bytes = RESULT_ABSENT;
         status = json_get_u64(item, "at_ns", "seconds", &at_ns, error);
@@ -358,11 +337,6 @@ static int read_seconds(const json_t *result, struct result_run *run, struct err
                                i);
         }
         before_s = second->at_s;
-        const struct result_second *sizes = looked_at(looked, looked_count, second->at_s);
-        if (sizes != NULL) {
-            second->database_bytes = sizes->database_bytes;
-            second->wal_bytes = sizes->wal_bytes;
-        }
         if (status == 0) {
             status = read_counts(item, "operations", "seconds", run->scripts.count,
                                  &second->operations.items, &second->operations.count, error);
@@ -372,7 +346,6 @@ static int read_seconds(const json_t *result, struct result_run *run, struct err
                                  &second->slow.count, error);
         }
     }
-    free(looked);
     return status;
 }
 

@@ -5,8 +5,6 @@
 #include "coordinator/run_result.h"
 #include "coordinator/settings.h"
 
-#include "core/clock.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,36 +100,20 @@ static int load(const struct building *building, const struct engine_choice *cho
                 const char *path, struct template_built *built, struct error *error)
 {
     struct measurement *m = building->m;
-    struct worker_identity identity;
-    struct worker_process *worker = NULL;
-    result_pairs settings = {NULL, 0};
+    struct exchange exchange =
+        exchange_about(building->plan_case, "building the template", m->progress);
     json_t *line = NULL;
-    json_t *job = NULL;
-    int status = settings_of_load(m->plan, &settings, error);
+    /* An index over gigabytes is one statement during which nothing is counted. */
+    exchange.headway_ns = UINT64_MAX;
+    exchange.loading = true;
+    int status = settings_of_load(m->plan, &exchange.settings, error);
     if (status == 0) {
-        status = worker_start(choice, &worker, &identity, NULL, error);
+        status = exchange_begin(&exchange, choice, 1, NULL, error);
     }
-    if (status != 0) {
-        settings_release(&settings);
-        return status;
+    if (status == 0) {
+        json_t *job = job_load(building->plan_case, path, &exchange.settings);
+        status = exchange_send(&exchange, 0, job, error);
     }
-    struct exchange exchange = {
-        .plan_case = building->plan_case,
-        .worker = worker,
-        .engine = choice->name,
-        .step = "building the template",
-        .progress = m->progress,
-        .started_ns = clock_now_ns(),
-        .expected_ns = PROGRESS_UNKNOWN,
-        .after_ns = PROGRESS_UNKNOWN,
-        /* An index over gigabytes is one statement during which nothing is counted. */
-        .headway_ns = UINT64_MAX,
-        .deadline_ns = UINT64_MAX,
-        .loading = true,
-    };
-    job = job_load(building->plan_case, path, &settings);
-    status = job != NULL ? worker_send(worker, job, error)
-                         : error_set(error, ERROR_MEMORY, "out of memory");
     if (status == 0) {
         status = exchange_await(&exchange, "result", &line, error);
     }
@@ -143,16 +125,14 @@ static int load(const struct building *building, const struct engine_choice *cho
     }
     if (status == 0) {
         built->engine = strdup(choice->name);
-        built->engine_version = strdup(identity.version ? identity.version : "");
+        const char *version = exchange.workers[0].identity.version;
+        built->engine_version = strdup(version != NULL ? version : "");
         if (built->engine == NULL || built->engine_version == NULL) {
             status = error_set(error, ERROR_MEMORY, "out of memory");
         }
     }
     json_decref(line);
-    json_decref(job);
-    settings_release(&settings);
-    worker_end(worker, status == 0 ? 5 * NS_PER_S : 0, NULL);
-    worker_identity_release(&identity);
+    exchange_end(&exchange, status == 0, NULL);
     return status;
 }
 

@@ -33,12 +33,13 @@
 
 /* ---- a worker, and what the coordinator knows of it ------------------------------------ */
 
-static uint64_t updates;
+static uint64_t updates, last_done;
 static bool signal_at_update;
 
 static void on_update(void *context, const struct progress_state *state)
 {
-    (void)context, (void)state;
+    (void)context;
+    last_done = state->done;
     updates++;
     if (signal_at_update) {
         raise(SIGINT);
@@ -56,13 +57,12 @@ struct worker {
     const char *command[3];
     struct manifest manifest;
     struct engine_choice choice;
-    struct worker_identity identity;
-    struct worker_process *process;
+    struct exchange_worker worker;
     result_strings log;
     struct error error;
 };
 
-static int start(struct worker *worker, const char *script, uint64_t hello_ns)
+static void describe(struct worker *worker, const char *script)
 {
     static char name[] = "fake";
     memset(worker, 0, sizeof *worker);
@@ -74,14 +74,19 @@ static int start(struct worker *worker, const char *script, uint64_t hello_ns)
     worker->manifest.command.count = 3;
     worker->choice.name = name;
     worker->choice.manifest = &worker->manifest;
-    return worker_start_within(&worker->choice, hello_ns, &worker->process, &worker->identity,
-                               &worker->log, &worker->error);
+}
+
+static int start(struct worker *worker, const char *script, uint64_t hello_ns)
+{
+    describe(worker, script);
+    return worker_start_within(&worker->choice, hello_ns, &worker->worker.process,
+                               &worker->worker.identity, &worker->log, &worker->error);
 }
 
 static void end(struct worker *worker)
 {
-    worker_end(worker->process, 0, &worker->log);
-    worker_identity_release(&worker->identity);
+    worker_end(worker->worker.process, 0, &worker->log);
+    worker_identity_release(&worker->worker.identity);
     for (size_t i = 0; i < worker->log.count; i++) {
         free(worker->log.items[i]);
     }
@@ -94,7 +99,8 @@ static void end(struct worker *worker)
 
 static struct exchange exchange_with(struct worker *worker)
 {
-    return (struct exchange){.worker = worker->process,
+    return (struct exchange){.workers = &worker->worker,
+                             .count = 1,
                              .engine = "fake",
                              .step = "test",
                              .progress = &progress,
@@ -217,7 +223,7 @@ static void waiting_for_a_line(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct worker worker;
-        json_t *line;
+        json_t *line = NULL;
         assert_int_equal(start(&worker, cases[i].script, PATIENCE_NS), 0);
         struct exchange exchange = exchange_with(&worker);
         exchange.headway_ns = cases[i].headway_ns;
@@ -235,7 +241,7 @@ static void progress_is_passed_on(void **state)
 {
     (void)state;
     struct worker worker;
-    json_t *line;
+    json_t *line = NULL;
     updates = 0;
     assert_int_equal(
         start(&worker, HELLO PROGRESS(1) PROGRESS(1) PROGRESS(5) READY SILENCE, PATIENCE_NS), 0);
@@ -243,6 +249,180 @@ static void progress_is_passed_on(void **state)
     assert_int_equal(exchange_await(&exchange, "ready", &line, &worker.error), 0);
     assert_int_equal(updates, 3);
     json_decref(line);
+    end(&worker);
+}
+
+/* ---- several workers ------------------------------------------------------------------------- */
+
+enum { SEVERAL = 3 };
+
+struct several {
+    struct worker workers[SEVERAL];
+    struct exchange_worker members[SEVERAL];
+    json_t *lines[SEVERAL];
+    struct exchange exchange;
+    struct error error;
+};
+
+static void start_several(struct several *several, const char *const scripts[SEVERAL])
+{
+    memset(several, 0, sizeof *several);
+    for (size_t i = 0; i < SEVERAL; i++) {
+        assert_int_equal(start(&several->workers[i], scripts[i], PATIENCE_NS), 0);
+        several->members[i] = several->workers[i].worker;
+        several->members[i].connection = i;
+    }
+    several->exchange = exchange_with(&several->workers[0]);
+    several->exchange.workers = several->members;
+    several->exchange.count = SEVERAL;
+    several->exchange.deadline_ns = clock_now_ns() + PATIENCE_NS;
+}
+
+static void end_several(struct several *several)
+{
+    for (size_t i = 0; i < SEVERAL; i++) {
+        json_decref(several->lines[i]);
+        worker_end(several->workers[i].worker.process, 0, NULL);
+        several->workers[i].worker.process = NULL;
+    }
+    for (size_t i = 0; i < SEVERAL; i++) {
+        end(&several->workers[i]);
+    }
+}
+
+static int number_in(const json_t *line)
+{
+    return (int)json_integer_value(json_object_get(line, "n"));
+}
+
+static void all_are_waited_for_and_told_apart(void **state)
+{
+    (void)state;
+    const char *const scripts[SEVERAL] = {
+        HELLO "sleep 0.2; echo '{\"kind\":\"ready\",\"n\":10}' >&3; " SILENCE,
+        /* One that has answered may end, or talk on, while others are waited for. */
+        HELLO "echo '{\"kind\":\"ready\",\"n\":11}' >&3; exit 7",
+        HELLO PROGRESS(5) "echo '{\"kind\":\"ready\",\"n\":12}' >&3; exec yes >&3",
+    };
+    struct several several;
+    start_several(&several, scripts);
+    assert_int_equal(exchange_await(&several.exchange, "ready", several.lines, &several.error), 0);
+    for (int i = 0; i < SEVERAL; i++) {
+        assert_int_equal(number_in(several.lines[i]), 10 + i);
+    }
+    end_several(&several);
+}
+
+static void their_progress_is_a_sum(void **state)
+{
+    (void)state;
+    const char *const scripts[SEVERAL] = {
+        HELLO PROGRESS(100) READY SILENCE,
+        HELLO PROGRESS(20) READY SILENCE,
+        HELLO PROGRESS(1) PROGRESS(3) READY SILENCE,
+    };
+    struct several several;
+    start_several(&several, scripts);
+    assert_int_equal(exchange_await(&several.exchange, "ready", several.lines, &several.error), 0);
+    assert_int_equal(last_done, 123);
+    end_several(&several);
+}
+
+static void the_one_that_fails_is_named(void **state)
+{
+    (void)state;
+    const struct {
+        const char *third;
+        uint64_t headway_ns;
+        const char *text;
+    } cases[] = {
+        {HELLO "exit 7", UINT64_MAX, "connection 2: the worker of fake ended with status 7"},
+        {HELLO RESULT SILENCE, UINT64_MAX, "connection 2: the worker of fake said \"result\""},
+        {HELLO SILENCE, SHORT_NS, "connection 2: the worker of fake made no headway for 0.2 s"},
+        {HELLO "while :; do " PROGRESS(7) "done", SHORT_NS,
+         "connection 2: the worker of fake made"},
+        {HELLO "echo '{\"kind\":\"error\",\"phase\":\"open\",\"message\":\"no\"}' >&3", UINT64_MAX,
+         "connection 2: open: no"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *const scripts[SEVERAL] = {HELLO READY SILENCE, HELLO READY SILENCE,
+                                              cases[i].third};
+        struct several several;
+        start_several(&several, scripts);
+        several.exchange.headway_ns = cases[i].headway_ns;
+        int status = exchange_await(&several.exchange, "ready", several.lines, &several.error);
+        assert_int_not_equal(status, 0);
+        assert_int_equal(several.exchange.at_fault, 2);
+        assert_null(several.lines[2]);
+        assert_says(&several.error, status, (enum error_code)status, cases[i].text);
+        end_several(&several);
+    }
+}
+
+static void what_came_is_not_asked_for_again(void **state)
+{
+    (void)state;
+    const char *const scripts[SEVERAL] = {HELLO READY SILENCE, HELLO READY SILENCE, HELLO SILENCE};
+    struct several several;
+    start_several(&several, scripts);
+    several.lines[2] = json_integer(1);
+    assert_int_equal(exchange_await(&several.exchange, "ready", several.lines, &several.error), 0);
+    assert_int_equal(json_integer_value(several.lines[2]), 1);
+    end_several(&several);
+}
+
+/* ---- beginning and end ------------------------------------------------------------------------
+ */
+
+static void as_many_are_started_as_can_be(void **state)
+{
+    (void)state;
+    struct worker worker;
+    struct plan plan = {.busy_timeout_ms = 1000};
+    const struct plan_case plan_case = {.plan = &plan};
+    /* The third one finds the folder that the second one made. */
+    char folder[] = "/tmp/pitot-exchange-XXXXXX";
+    char script[256];
+    assert_non_null(mkdtemp(folder));
+    snprintf(script, sizeof script,
+             "mkdir %s/a 2>/dev/null || mkdir %s/b 2>/dev/null || exit 7; " HELLO SILENCE, folder,
+             folder);
+    describe(&worker, script);
+    struct exchange exchange = exchange_about(&plan_case, "test", &progress);
+    assert_true(exchange.headway_ns == UINT64_C(31) * NS_PER_S);
+    assert_true(exchange.deadline_ns == UINT64_MAX);
+    int status = exchange_begin(&exchange, &worker.choice, 4, &worker.log, &worker.error);
+    assert_says(&worker.error, status, ERROR_ENGINE,
+                "could start 2 of 4 workers: the worker of fake ended with status 7");
+    assert_int_equal(exchange.count, 2);
+    exchange_end(&exchange, false, &worker.log);
+    assert_int_equal(exchange.count, 0);
+    for (const char *name = "ab"; *name != '\0'; name++) {
+        snprintf(script, sizeof script, "%s/%c", folder, *name);
+        assert_int_equal(rmdir(script), 0);
+    }
+    assert_int_equal(rmdir(folder), 0);
+    end(&worker);
+}
+
+static void the_log_is_that_of_the_one_at_fault(void **state)
+{
+    (void)state;
+    struct worker worker;
+    struct plan plan = {.busy_timeout_ms = 1000};
+    const struct plan_case plan_case = {.plan = &plan};
+    json_t *lines[2] = {NULL, NULL};
+    describe(&worker,
+             HELLO "read job; echo said $job; case $job in *bad*) exit 7;; esac; " SILENCE);
+    struct exchange exchange = exchange_about(&plan_case, "test", &progress);
+    assert_int_equal(exchange_begin(&exchange, &worker.choice, 2, &worker.log, &worker.error), 0);
+    assert_int_equal(exchange_send(&exchange, 0, json_pack("{s:s}", "job", "good"), NULL), 0);
+    assert_int_equal(exchange_send(&exchange, 1, json_pack("{s:s}", "job", "bad"), NULL), 0);
+    int status = exchange_await(&exchange, "ready", lines, &worker.error);
+    assert_says(&worker.error, status, ERROR_ENGINE, "connection 1: ");
+    exchange_end(&exchange, false, &worker.log);
+    assert_int_equal(worker.log.count, 1);
+    assert_string_equal(worker.log.items[0], "said {\"job\":\"bad\"}");
     end(&worker);
 }
 
@@ -273,12 +453,12 @@ static void the_end(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct worker worker;
-        json_t *line;
+        json_t *line = NULL;
         assert_int_equal(start(&worker, cases[i].script, PATIENCE_NS), 0);
         struct exchange exchange = exchange_with(&worker);
         assert_int_equal(exchange_await(&exchange, "result", &line, &worker.error), 0);
         json_decref(line);
-        int status = worker_finish(worker.process, cases[i].grace_ns, &worker.error);
+        int status = worker_finish(worker.worker.process, cases[i].grace_ns, &worker.error);
         end(&worker);
         assert_says(&worker.error, status, cases[i].code, cases[i].text);
     }
@@ -303,7 +483,7 @@ static void a_signal_is_heard_while_lines_keep_coming(void **state)
             struct exchange exchange = exchange_with(&worker);
             exchange.deadline_ns = clock_now_ns() + PATIENCE_NS;
             heard = exchange_await(&exchange, "ready", &line, &worker.error) == ERROR_INTERRUPTED;
-            worker_end(worker.process, 0, NULL);
+            worker_end(worker.worker.process, 0, NULL);
         }
         _exit(heard ? 0 : 1);
     }
@@ -325,6 +505,12 @@ int main(void)
         cmocka_unit_test(the_last_words_are_kept),
         cmocka_unit_test(waiting_for_a_line),
         cmocka_unit_test(progress_is_passed_on),
+        cmocka_unit_test(all_are_waited_for_and_told_apart),
+        cmocka_unit_test(their_progress_is_a_sum),
+        cmocka_unit_test(the_one_that_fails_is_named),
+        cmocka_unit_test(what_came_is_not_asked_for_again),
+        cmocka_unit_test(as_many_are_started_as_can_be),
+        cmocka_unit_test(the_log_is_that_of_the_one_at_fault),
         cmocka_unit_test(the_end),
         cmocka_unit_test(a_signal_is_heard_while_lines_keep_coming),
     };
