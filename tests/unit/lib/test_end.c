@@ -247,8 +247,7 @@ static void *open_at_once(void *argument)
 {
     struct opener *opener = argument;
     pthread_barrier_wait(opener->barrier);
-    opener->result =
-        pitot_store_open(in_folder("new/store.db"), 1, ITEMS, NULL, &opener->store, &opener->error);
+    opener->result = pitot_store_open(opener->path, 1, ITEMS, NULL, &opener->store, &opener->error);
     return NULL;
 }
 
