@@ -151,7 +151,9 @@ struct pitot_store_options {
  * its old DDL made is dropped; other tables are kept, or, where one is in the way, SCHEMA names it.
  * Readers in other processes see the old content or the new. Damaged ones are renamed to
  * PATH.corrupt (or PATH.corrupt.1, …) with their WAL. pitot_store_outcome() tells which it was. Any
- * other file that is not empty is FOREIGN and left alone.
+ * other file that is not empty is FOREIGN and left alone. SQLite reads a database that was closed
+ * properly when the first source or reader comes; damage that is found then, or by a pass, is
+ * CORRUPT, and the next opening sets the file aside.
  *
  * Errors: MEMORY; IO, FULL, PERMISSION with the name of the file or folder; BUSY; OWNED with the
  * number of the process; FOREIGN; SCHEMA with SQLite's message; SQLITE. After an error *store is

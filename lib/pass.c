@@ -106,7 +106,6 @@ static void stage(struct pitot_pass *pass, struct pass_figures *figures)
 {
     struct pitot_source *source = pass->source;
     uint64_t start_ns = clock_now_ns();
-    uint64_t start_cpu_ns = clock_thread_cpu_ns();
     pass->failure.code = 0;
     pass->deadline_ns = source->deadline_ns == 0 ? UINT64_MAX : start_ns + source->deadline_ns;
     if (source->deadline_ns != 0) {
@@ -120,7 +119,6 @@ static void stage(struct pitot_pass *pass, struct pass_figures *figures)
     if (source->deadline_ns != 0) {
         set_timer(source, 0);
     }
-    figures->staging_cpu_ns = clock_thread_cpu_ns() - start_cpu_ns;
     figures->staging_ns = clock_now_ns() - start_ns;
     for (size_t i = 0; i < source->table_count; i++) {
         figures->rows += stage_rows(source->tables[i].stage);
@@ -141,7 +139,7 @@ static int begin(struct pitot_store *store, struct pitot_error *error)
 {
     struct connection *connection = &store->writer.connection;
     int result = connection_in_place(connection, error);
-    if (result == 0 && !lock_in_place(&store->lock)) {
+    if (result == 0 && store->lock_lost) {
         result = failure(error, PITOT_ERROR_REPLACED,
                          "the lock file '%s' was removed or replaced; close and open again",
                          store->lock.path);
@@ -316,7 +314,7 @@ static uint64_t write_pass(struct pitot_pass *pass, struct pitot_sync *sync,
         return sync->commit_sequence;
     }
     if (failed->code == PITOT_ERROR_CORRUPT) {
-        lock_mark(&store->lock, LOCK_DAMAGED, NULL);
+        store_note_damage(store);
     }
     if (failed->code == PITOT_ERROR_FULL) {
         char *folder = path_full_folder(store->path);
@@ -369,16 +367,18 @@ bool pass_run(struct pitot_source *source, uint64_t number)
     struct pass_figures figures = {0};
     struct pitot_sync sync = {.size = sizeof sync, .pass = number, .started_ms = wall_ms()};
     uint64_t start_ns = clock_now_ns();
+    uint64_t start_cpu_ns = clock_thread_cpu_ns();
     pass->number = number;
     stage(pass, &figures);
     if (process_forked(store->process)) {
         return true;
     }
+    uint64_t staged_cpu_ns = clock_thread_cpu_ns();
+    figures.staging_cpu_ns = staged_cpu_ns - start_cpu_ns;
     sync.last_success_ms = source->sync.last_success_ms;
 
     uint64_t commit_sequence = 0;
     pthread_mutex_lock(&store->writing);
-    uint64_t start_cpu_ns = clock_thread_cpu_ns();
     if (store->writer.connection.db != NULL) {
         commit_sequence = write_pass(pass, &sync, &figures);
     } else if (pass->failure.code == 0) {
@@ -391,12 +391,14 @@ bool pass_run(struct pitot_source *source, uint64_t number)
     if (failed) {
         sync.counts = (struct pitot_counts){0};
     }
-    figures.writing_cpu_ns = clock_thread_cpu_ns() - start_cpu_ns;
+    figures.writing_cpu_ns = clock_thread_cpu_ns() - staged_cpu_ns;
     figures.pass_ns = clock_now_ns() - start_ns;
     stats_add_pass(&store->stats, &figures, failed, &sync.counts);
     publish(pass, commit_sequence, &sync.counts);
+    /* What can wait until the others know. */
     if (store->writer.connection.db != NULL) {
         checkpoint_if_due(store);
+        store->lock_lost = !lock_in_place(&store->lock);
     }
     pthread_mutex_unlock(&store->writing);
     return failed;

@@ -123,27 +123,48 @@ int path_identity(const char *path, struct file_identity *file, struct pitot_err
     return 0;
 }
 
-static enum path_content content_of(const unsigned char header[100])
+/* The header, and the first bytes of the root page of the schema. */
+enum { HEADER_SIZE = 100, LOOKED_AT = 108 };
+
+static uint32_t big_endian(const unsigned char *bytes)
 {
-    uint32_t id = (uint32_t)header[68] << 24 | (uint32_t)header[69] << 16 |
-                  (uint32_t)header[70] << 8 | header[71];
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static enum path_content content_of(const unsigned char *header)
+{
     if (memcmp(header, "SQLite format 3", 16) != 0) {
         return PATH_OTHER;
     }
-    if (id != APPLICATION_ID) {
+    if (big_endian(header + 68) != APPLICATION_ID) {
         return PATH_DATABASE;
     }
     return header[18] == 2 && header[19] == 2 ? PATH_OURS : PATH_OURS_OLD;
 }
 
+/* Whether the file is as long as the header says, and the schema's page is one of a table. */
+static bool fits(const unsigned char *header, off_t size)
+{
+    uint32_t page_size = (uint32_t)header[16] << 8 | header[17];
+    page_size = page_size == 1 ? 65536 : page_size;
+    unsigned char kind = header[HEADER_SIZE];
+    return (off_t)big_endian(header + 28) * page_size == size && (kind == 0x0d || kind == 0x05);
+}
+
+static bool missing_or_empty(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) != 0 ? errno == ENOENT : status.st_size == 0;
+}
+
 static int read_header(sqlite3_vfs *vfs, sqlite3_file *file, const char *path, const char *filename,
-                       unsigned char header[100], struct pitot_error *error)
+                       unsigned char *header, struct pitot_error *error)
 {
     file->pMethods = NULL;
     int rc = vfs->xOpen(vfs, filename, file, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, NULL);
     int errno_value = errno;
     if (rc == SQLITE_OK) {
-        rc = file->pMethods->xRead(file, header, 100, 0);
+        rc = file->pMethods->xRead(file, header, LOOKED_AT, 0);
         errno_value = errno;
     }
     if (file->pMethods != NULL) {
@@ -157,16 +178,16 @@ static int read_header(sqlite3_vfs *vfs, sqlite3_file *file, const char *path, c
     return 0;
 }
 
-int path_look(const char *path, const char *vfs_name, enum path_content *content,
+int path_look(const char *path, const char *vfs_name, struct path_look *look,
               struct pitot_error *error)
 {
     struct stat status;
+    *look = (struct path_look){.content = PATH_MISSING};
     if (stat(path, &status) != 0) {
-        *content = PATH_MISSING;
         return errno == ENOENT ? 0 : failure_errno(error, errno, "'%s'", path);
     }
-    if (status.st_size < 100) {
-        *content = status.st_size == 0 ? PATH_EMPTY : PATH_OTHER;
+    if (status.st_size < LOOKED_AT) {
+        look->content = status.st_size == 0 ? PATH_EMPTY : PATH_OTHER;
         return 0;
     }
     if (sqlite3_initialize() != SQLITE_OK) {
@@ -183,12 +204,15 @@ int path_look(const char *path, const char *vfs_name, enum path_content *content
     if (wal != NULL && journal != NULL) {
         filename = sqlite3_create_filename(path, journal, wal, 0, NULL);
     }
-    unsigned char header[100];
+    unsigned char header[LOOKED_AT];
     int result = file == NULL || filename == NULL
                      ? out_of_memory(error)
                      : read_header(vfs, file, path, filename, header, error);
     if (result == 0) {
-        *content = content_of(header);
+        look->content = content_of(header);
+        look->user_version = big_endian(header + 60);
+        look->settled =
+            fits(header, status.st_size) && missing_or_empty(wal) && missing_or_empty(journal);
     }
     sqlite3_free_filename(filename);
     sqlite3_free(journal);

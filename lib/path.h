@@ -5,6 +5,9 @@
 #include "lib/error.h"
 #include "lib/process.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* "PiTo" in ASCII: what makes a database ours (bytes 68 to 71 of its header). */
 #define APPLICATION_ID 0x5069546f
 
@@ -22,10 +25,17 @@ enum path_content {
     PATH_OTHER
 };
 
+struct path_look {
+    enum path_content content;
+    /* Of a database: */
+    uint32_t user_version; /* as the header has it */
+    bool settled;          /* the header has the last word: it fits the file, and there is no WAL or
+                              journal beside it */
+};
+
 /* Looks at the header of a file through SQLite's VFS (NULL: the default one), which knows what to
  * do about POSIX locks; nothing is written. */
-int path_look(const char *path, const char *vfs, enum path_content *content,
-              struct pitot_error *error);
+int path_look(const char *path, const char *vfs, struct path_look *look, struct pitot_error *error);
 
 /* Device and inode. */
 int path_identity(const char *path, struct file_identity *file, struct pitot_error *error);

@@ -108,6 +108,11 @@ int pitot_reader_open(struct pitot_store *store, const char *name, struct pitot_
     if (result == 0) {
         result = reader_new(store->path, store->vfs, name, store->busy_timeout_ms, &made, error);
     }
+    if (result == PITOT_ERROR_CORRUPT) {
+        pthread_mutex_lock(&store->writing);
+        store_note_damage(store);
+        pthread_mutex_unlock(&store->writing);
+    }
     if (result != 0) {
         return result;
     }
@@ -139,17 +144,17 @@ int pitot_reader_open_path(const char *path, const char *name, int busy_timeout_
     }
     *reader = NULL;
     char *full = NULL;
-    enum path_content content = PATH_MISSING;
+    struct path_look look = {.content = PATH_MISSING};
     int result = check_name(name, error);
     if (result == 0) {
         result = path_resolve(path, false, &full, error);
     }
     if (result == 0) {
-        result = path_look(full, NULL, &content, error);
+        result = path_look(full, NULL, &look, error);
     }
-    if (result == 0 && content == PATH_MISSING) {
+    if (result == 0 && look.content == PATH_MISSING) {
         result = failure(error, PITOT_ERROR_MISSING, "there is no '%s'", full);
-    } else if (result == 0 && content != PATH_OURS) {
+    } else if (result == 0 && look.content != PATH_OURS) {
         result = failure(error, PITOT_ERROR_FOREIGN, "'%s' is no database of this library", full);
     }
     if (result == 0) {

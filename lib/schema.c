@@ -20,8 +20,11 @@ static const char own_tables[] =
 
 struct schema schema_of(int version, const char *ddl)
 {
+    const int marked[] = {FORMAT, version};
+    uint64_t hash = hash_bytes(HASH_START, ddl, strlen(ddl));
+    uint64_t mark = hash_bytes(hash, marked, sizeof marked);
     return (struct schema){
-        .version = version, .ddl = ddl, .hash = hash_bytes(HASH_START, ddl, strlen(ddl))};
+        .version = version, .ddl = ddl, .hash = hash, .mark = (uint32_t)(mark ^ mark >> 32)};
 }
 
 int schema_matches(struct connection *connection, const struct schema *schema, bool *matches,
@@ -153,10 +156,11 @@ static int build(sqlite3 *db, const struct schema *schema, struct pitot_error *e
         "type END, name FROM sqlite_schema WHERE type IN ('table', 'view', 'trigger') AND name NOT "
         "LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT IN (SELECT name FROM pitot_made);"
         "DELETE FROM pitot_made WHERE kind = 'kept';";
-    char stamp[160];
+    char stamp[200];
     snprintf(stamp, sizeof stamp,
-             "PRAGMA application_id = %d; INSERT INTO pitot_schema VALUES(%d, %d, %" PRId64 ")",
-             APPLICATION_ID, FORMAT, schema->version, (int64_t)schema->hash);
+             "PRAGMA application_id = %d; PRAGMA user_version = %" PRId32
+             "; INSERT INTO pitot_schema VALUES(%d, %d, %" PRId64 ")",
+             APPLICATION_ID, (int32_t)schema->mark, FORMAT, schema->version, (int64_t)schema->hash);
     int rc = sqlite3_exec(db, own_tables, NULL, NULL, NULL);
     if (rc == SQLITE_OK) {
         rc = sqlite3_exec(db, note_kept, NULL, NULL, NULL);

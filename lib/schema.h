@@ -16,6 +16,7 @@ struct schema {
     int version;
     const char *ddl;
     uint64_t hash; /* of the DDL */
+    uint32_t mark; /* of both and the format: the database's user_version, for a first look */
 };
 
 struct schema schema_of(int version, const char *ddl);

@@ -365,6 +365,9 @@ int pitot_source_add(struct pitot_store *store, const struct pitot_source_option
     if (result == 0) {
         result = publish(made, error);
     }
+    if (result == PITOT_ERROR_CORRUPT) {
+        store_note_damage(store);
+    }
     if (result != 0) {
         failure_prefix(error, "source '%s'", made->name);
         source_leave_database(made);

@@ -46,6 +46,13 @@ int store_check(const struct pitot_store *store, struct pitot_error *error)
     return 0;
 }
 
+void store_note_damage(struct pitot_store *store)
+{
+    if (store->writer.connection.db != NULL) { /* else the lock was given up */
+        lock_mark(&store->lock, LOCK_DAMAGED, NULL);
+    }
+}
+
 uint64_t timeout_moment(int timeout_ms)
 {
     return timeout_ms == PITOT_FOREVER ? UINT64_MAX

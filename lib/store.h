@@ -48,7 +48,9 @@ struct pitot_store {
     int outcome;
     int busy_timeout_ms;
     int64_t wal_limit;
+    struct schema schema; /* without the DDL */
     struct lock lock;
+    bool lock_lost;      /* its file is gone, so another store may be open; with `writing` */
     atomic_bool closing; /* set under mutex; read anywhere */
 
     pthread_mutex_t writing;
@@ -77,6 +79,10 @@ uint64_t writer_wal_bytes(const struct writer *writer);
 
 /* Finalizes the statements and closes the connection. With `writing` held. */
 void writer_close(struct writer *writer);
+
+/* SQLite has found the database to be damaged: the next opening sets it aside. With `writing` held.
+ */
+void store_note_damage(struct pitot_store *store);
 
 /* What every call begins with: FORKED, or CLOSED when the store is closing. */
 int store_check(const struct pitot_store *store, struct pitot_error *error);

@@ -132,14 +132,18 @@ static int replace_damaged(struct pitot_store *store, const struct schema *schem
 }
 
 /* Checks an open database, and rebuilds it if it must be. */
-static int adopt(struct pitot_store *store, const struct schema *schema, enum path_content content,
-                 struct pitot_error *error)
+static int adopt(struct pitot_store *store, const struct schema *schema,
+                 const struct path_look *look, struct pitot_error *error)
 {
     struct connection *connection = &store->writer.connection;
     bool matches = false;
-    int result = schema_matches(connection, schema, &matches, error);
     store->outcome = PITOT_OPENED;
-    if (result == 0 && content == PATH_OURS_OLD) {
+    if (look->content == PATH_OURS && look->settled && look->user_version == schema->mark &&
+        store->lock.state == LOCK_STORE) {
+        return 0; /* SQLite reads the file when the first source or reader comes */
+    }
+    int result = schema_matches(connection, schema, &matches, error);
+    if (result == 0 && look->content == PATH_OURS_OLD) {
         result = schema_use_wal(connection, error);
     }
     if (result == 0 && !matches) {
@@ -151,12 +155,12 @@ static int adopt(struct pitot_store *store, const struct schema *schema, enum pa
 }
 
 static int open_existing(struct pitot_store *store, const struct schema *schema,
-                         enum path_content content, struct pitot_error *error)
+                         const struct path_look *look, struct pitot_error *error)
 {
     struct pitot_error found = {0};
     int result = connect(store, CONNECTION_WRITER, &found);
     if (result == 0) {
-        result = adopt(store, schema, content, &found);
+        result = adopt(store, schema, look, &found);
     }
     if (result == PITOT_ERROR_CORRUPT) {
         disconnect(store);
@@ -173,35 +177,35 @@ static int open_existing(struct pitot_store *store, const struct schema *schema,
 static int open_unknown(struct pitot_store *store, const struct schema *schema,
                         struct pitot_error *error)
 {
-    enum path_content content;
+    struct path_look look;
     struct pitot_error ignored;
     if (connect(store, CONNECTION_WRITER, &ignored) == 0) {
         bool matches;
         schema_matches(&store->writer.connection, schema, &matches, &ignored);
     }
     disconnect(store);
-    int result = path_look(store->path, store->vfs, &content, error);
+    int result = path_look(store->path, store->vfs, &look, error);
     if (result != 0) {
         return result;
     }
-    return content == PATH_EMPTY || content == PATH_MISSING ? create(store, schema, error)
-           : content == PATH_OTHER                          ? replace_damaged(store, schema, error)
-                                                            : foreign(store, error);
+    return look.content == PATH_EMPTY || look.content == PATH_MISSING ? create(store, schema, error)
+           : look.content == PATH_OTHER ? replace_damaged(store, schema, error)
+                                        : foreign(store, error);
 }
 
 static int open_content(struct pitot_store *store, const struct schema *schema,
-                        enum path_content content, struct pitot_error *error)
+                        const struct path_look *look, struct pitot_error *error)
 {
-    if (store->lock.state == LOCK_DAMAGED && content != PATH_DATABASE) {
+    if (store->lock.state == LOCK_DAMAGED && look->content != PATH_DATABASE) {
         return replace_damaged(store, schema, error);
     }
-    switch (content) {
+    switch (look->content) {
     case PATH_MISSING:
     case PATH_EMPTY:
         return create(store, schema, error);
     case PATH_OURS:
     case PATH_OURS_OLD:
-        return open_existing(store, schema, content, error);
+        return open_existing(store, schema, look, error);
     case PATH_OTHER:
         if (store->lock.state == LOCK_STORE) {
             return open_unknown(store, schema, error);
@@ -216,23 +220,23 @@ static int open_content(struct pitot_store *store, const struct schema *schema,
 static int open_database(struct pitot_store *store, const struct schema *schema,
                          struct pitot_error *error)
 {
-    enum path_content content;
-    int result = path_look(store->path, store->vfs, &content, error);
+    struct path_look look;
+    int result = path_look(store->path, store->vfs, &look, error);
     if (result != 0) {
         return result;
     }
     /* Beside a file that is not ours not even a lock file is made. */
-    bool known = content != PATH_OTHER && content != PATH_DATABASE;
+    bool known = look.content != PATH_OTHER && look.content != PATH_DATABASE;
     result = lock_take(&store->lock, store->process, store->path, known, error);
     if (result == PITOT_ERROR_MISSING && !known) {
         return foreign(store, error);
     }
-    if (result == 0 && content != PATH_OURS) {
+    if (result == 0 && look.content != PATH_OURS) {
         /* Another process may have made it by now. */
-        result = path_look(store->path, store->vfs, &content, error);
+        result = path_look(store->path, store->vfs, &look, error);
     }
     if (result == 0) {
-        result = open_content(store, schema, content, error);
+        result = open_content(store, schema, &look, error);
     }
     if (result == 0) {
         connection_keep_wal(&store->writer.connection, false);
@@ -310,6 +314,8 @@ int pitot_store_open(const char *path, int version, const char *ddl,
     }
     made->process = process;
     const struct schema schema = schema_of(version, ddl);
+    made->schema = schema;
+    made->schema.ddl = NULL;
     result = path_resolve(path, true, &made->path, error);
     if (result == 0) {
         result = open_database(made, &schema, error);

@@ -65,6 +65,19 @@ static void finalize(struct writer *writer)
     }
 }
 
+/* Opening may have looked at the header alone. */
+static int check_schema(struct pitot_store *store, struct pitot_error *error)
+{
+    bool matches = false;
+    int result = schema_matches(&store->writer.connection, &store->schema, &matches, error);
+    return result != 0 || matches
+               ? result
+               : failure(error, PITOT_ERROR_SCHEMA,
+                         "somebody else has changed the schema of '%s'; close the store and open "
+                         "it again",
+                         store->path);
+}
+
 int writer_make_ready(struct pitot_store *store, struct pitot_error *error)
 {
     struct writer *writer = &store->writer;
@@ -83,6 +96,9 @@ int writer_make_ready(struct pitot_store *store, struct pitot_error *error)
              "PRAGMA journal_size_limit = %lld",
              (long long)store->wal_limit);
     int result = connection_run(&writer->connection, sql, "setting up", error);
+    if (result == 0) {
+        result = check_schema(store, error);
+    }
     if (result == 0) {
         sqlite3_db_config(writer->connection.db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
         sqlite3_wal_hook(writer->connection.db, after_commit, writer);
