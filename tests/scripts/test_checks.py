@@ -148,6 +148,12 @@ class FilesTest(CheckTest):
         self.write("package-lock.json", '{\n"resolved": "' + 'https://host/x"}')
         self.assertEqual(self.check("check-files")[0], 1)
 
+    def test_registry_in_a_lock_file_of_cargo(self):
+        self.write("a.lock", 'name = "x"\nsource = "registry"\n')
+        self.assertEqual(self.check("check-files")[0], 0)
+        self.write("a.lock", 'name = "x"\nsource = "registry' + '+https://host/index"\n')
+        self.assertEqual(self.check("check-files")[0], 1)
+
 
 class FormatTest(unittest.TestCase):
     def test_a_badly_written_file_is_named(self):
