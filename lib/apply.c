@@ -63,11 +63,11 @@ static void append_move(sqlite3_str *sql, const struct apply *apply)
     const struct table *table = apply->table;
     bool whole = table->slice == TABLE_NONE;
     if (whole ? table->transferable : table->transferable_beside) {
-        /* OR FAIL moves cells into an empty table only, OR ROLLBACK also beside others. Either way
-         * no page has to be kept for undoing the statement. */
+        /* Either way no page has to be kept for undoing the statement. OR ROLLBACK moves cells also
+         * beside others, and is never turned into single inserts; OR FAIL tells how far it came. */
         sqlite3_str_appendf(sql, "INSERT OR %s INTO main.\"%w\" SELECT * FROM %s.\"%w\"",
-                            whole ? "FAIL" : "ROLLBACK", table->name, image_name(apply->image),
-                            table->name);
+                            table->transferable_beside ? "ROLLBACK" : "FAIL", table->name,
+                            image_name(apply->image), table->name);
         return;
     }
     append_insert(sql, table, "INSERT OR FAIL");
