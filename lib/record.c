@@ -12,6 +12,8 @@ const struct record_form record_forms[64] = {
     {1, 1},     {1, 1},     {1, 1},     {1, 1},     {1, 1},     {1, 1},     {1, 1}, BYTE(2, 2),
     BYTE(3, 3), BYTE(4, 4), BYTE(5, 6), BYTE(5, 6), BYTE(6, 8), BYTE(6, 8), {6, 8}};
 
+const uint8_t record_sizes[SERIAL_BLOB] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0};
+
 size_t varint_write_long(uint8_t *out, uint64_t value)
 {
     size_t size = varint_size(value);
@@ -30,9 +32,22 @@ size_t varint_write_long(uint8_t *out, uint64_t value)
     return size;
 }
 
+size_t varint_read_long(const uint8_t *in, uint64_t *value)
+{
+    uint64_t result = 0;
+    for (size_t i = 0; i < VARINT_MAX - 1; i++) {
+        result = result << 7 | (in[i] & 0x7F);
+        if (in[i] < 128) {
+            *value = result;
+            return i + 1;
+        }
+    }
+    *value = result << 8 | in[VARINT_MAX - 1];
+    return VARINT_MAX;
+}
+
 void record_next(struct record_reader *reader, struct pitot_value *value)
 {
-    static const uint8_t sizes[10] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};
     uint64_t serial;
     reader->type += varint_read(reader->type, &serial);
     if (serial >= SERIAL_BLOB) {
@@ -42,7 +57,7 @@ void record_next(struct record_reader *reader, struct pitot_value *value)
         reader->body += value->size;
         return;
     }
-    uint32_t size = sizes[serial];
+    uint32_t size = record_sizes[serial];
     uint64_t word = size > 0 && (reader->body[0] & 0x80) != 0 ? UINT64_MAX : 0;
     for (uint32_t i = 0; i < size; i++) {
         word = word << 8 | reader->body[i];

@@ -50,25 +50,25 @@ static inline size_t varint_write(uint8_t *out, uint64_t value)
     return varint_write_long(out, value);
 }
 
+/* Of four bytes and more. */
+size_t varint_read_long(const uint8_t *in, uint64_t *value);
+
 /* Returns the bytes read. */
 static inline size_t varint_read(const uint8_t *in, uint64_t *value)
 {
-    uint64_t result = in[0];
-    if (result < 128) {
-        *value = result;
+    if (in[0] < 128) {
+        *value = in[0];
         return 1;
     }
-    result &= 0x7F;
-    size_t i = 1;
-    for (; i < VARINT_MAX - 1; i++) {
-        result = result << 7 | (in[i] & 0x7F);
-        if (in[i] < 128) {
-            *value = result;
-            return i + 1;
-        }
+    if (in[1] < 128) {
+        *value = (uint64_t)(in[0] & 0x7F) << 7 | in[1];
+        return 2;
     }
-    *value = result << 8 | in[i];
-    return VARINT_MAX;
+    if (in[2] < 128) {
+        *value = (uint64_t)(in[0] & 0x7F) << 14 | (uint64_t)(in[1] & 0x7F) << 7 | in[2];
+        return 3;
+    }
+    return varint_read_long(in, value);
 }
 
 static inline void put_u16(uint8_t *out, uint32_t value)
@@ -107,6 +107,9 @@ enum {
     SERIAL_TEXT = 13
 };
 
+/* Bytes in the body by serial type, for those below 12. */
+extern const uint8_t record_sizes[SERIAL_BLOB];
+
 /* One value on its way into a record. Texts and blobs have less than 2^31 - 6 bytes. */
 struct record_slot {
     uint32_t serial;
@@ -124,6 +127,13 @@ struct record_form {
 };
 extern const struct record_form record_forms[64];
 
+/* Of anything but 0 and 1. */
+static inline const struct record_form *record_form(uint64_t word)
+{
+    uint64_t magnitude = word ^ (uint64_t)((int64_t)word >> 63);
+    return &record_forms[63 - __builtin_clzll(magnitude | 1)];
+}
+
 static inline void record_slot_integer(struct record_slot *slot, int64_t value)
 {
     uint64_t word = (uint64_t)value;
@@ -133,8 +143,7 @@ static inline void record_slot_integer(struct record_slot *slot, int64_t value)
         slot->size = 0;
         return;
     }
-    uint64_t magnitude = word ^ (uint64_t)(value >> 63);
-    const struct record_form *form = &record_forms[63 - __builtin_clzll(magnitude | 1)];
+    const struct record_form *form = record_form(word);
     slot->serial = form->serial;
     slot->size = form->size;
 }

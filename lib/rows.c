@@ -17,23 +17,6 @@ const struct rows_big *rows_find_big(const struct stage *stage, uint32_t page)
     return &stage->big[low];
 }
 
-void row_read(const struct stage *stage, const uint8_t *cell, struct row *row)
-{
-    uint64_t payload;
-    uint64_t rowid = 0;
-    cell += varint_read(cell, &payload);
-    if (!stage->table->without_rowid) {
-        cell += varint_read(cell, &rowid);
-    }
-    row->rowid = (int64_t)rowid;
-    row->size = payload;
-    row->record = cell;
-    if (payload > rows_most_local(stage->table)) {
-        row->record =
-            rows_find_big(stage, get_u32(cell + rows_local(stage->table, payload)))->record;
-    }
-}
-
 size_t row_cell_size(const struct table *table, const uint8_t *cell)
 {
     uint64_t payload;

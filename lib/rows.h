@@ -37,7 +37,9 @@ struct stage_column {
 
 enum {
     STAGE_DIGITS = 24,
-    STAGE_SHORT = 1 << 20 /* a text of so many bytes can be no trouble */
+    /* add_quick(): a text's serial type, 13 + 2 * 57, is below 128. */
+    STAGE_QUICK_COLUMNS = 32,
+    STAGE_QUICK_TEXT = 57
 };
 
 struct stage {
@@ -95,7 +97,22 @@ struct row {
 };
 
 /* Reads a cell of the stage. */
-void row_read(const struct stage *stage, const uint8_t *cell, struct row *row);
+static inline void row_read(const struct stage *stage, const uint8_t *cell, struct row *row)
+{
+    uint64_t payload;
+    uint64_t rowid = 0;
+    cell += varint_read(cell, &payload);
+    if (!stage->table->without_rowid) {
+        cell += varint_read(cell, &rowid);
+    }
+    row->rowid = (int64_t)rowid;
+    row->size = payload;
+    row->record = cell;
+    if (payload > rows_most_local(stage->table)) {
+        row->record =
+            rows_find_big(stage, get_u32(cell + rows_local(stage->table, payload)))->record;
+    }
+}
 
 /* Bytes of a cell. */
 size_t row_cell_size(const struct table *table, const uint8_t *cell);
