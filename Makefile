@@ -1,7 +1,7 @@
 # Front door. The work is done by scripts/, CMake (CMakePresets.json) and CTest.
 .DEFAULT_GOAL := help
 .PHONY: help prod test torture build engines turso lint format asan tsan bench-harness bench-statistics \
-        clean
+        bench-numbers clean
 
 # The version that `make turso` builds; empty: the one of the engine turso.
 TURSO_VERSION =
@@ -27,6 +27,7 @@ help:
 	@echo 'make tsan           the fast tests with ThreadSanitizer'
 	@echo 'make bench-harness  measure the harness itself'
 	@echo 'make bench-statistics  try on simulated tables what intervals and verdicts promise'
+	@echo 'make bench-numbers  what a pass of libpitot costs beside a plain loop'
 	@echo 'make clean          remove the build folders'
 
 # Quiet, so that the table is not lost behind a hundred lines; warnings and errors still show.
@@ -116,6 +117,11 @@ format:
 
 bench-harness: build
 	@bench/harness --build build $(value ARGS)
+
+# With SQLite built from source where there is npm, with the system's otherwise.
+bench-numbers: build
+	@LD_LIBRARY_PATH="$$(dirname "$$(scripts/build-engine-sqlite || echo /)")" \
+	    build/pitot-passes $(value ARGS)
 
 bench-statistics: build
 	@build/pitot-statistics $(value ARGS)

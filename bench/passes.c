@@ -197,12 +197,12 @@ static void make_rows(struct rows *rows, const struct shape *shape, size_t count
     free(order);
 }
 
-/* Gives some rows new content: a part of them, spread evenly. Their keys stay. */
+/* Gives some rows new content: a part of them, drawn at random. Their keys stay. */
 static void change_rows(struct rows *rows, const struct shape *shape, double part, uint64_t round)
 {
     size_t changed = (size_t)((double)rows->count * part);
     for (size_t i = 0; i < changed; i++) {
-        size_t place = i * rows->count / changed;
+        size_t place = part < 1 ? draw() % rows->count : i;
         const struct pitot_value *key = &rows->value[place * rows->columns];
         size_t row = key->type == PITOT_INTEGER
                          ? (size_t)(key->as.integer - 1) / 3
@@ -248,7 +248,7 @@ static void open_work(struct work *work, const struct shape *shape, enum kind ki
     }
     run(work->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
                   "PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON;"
-                  "PRAGMA cache_size = -65536");
+                  "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY");
     run(work->db, shape->ddl);
     run(work->db, "CREATE TABLE sync(source TEXT PRIMARY KEY, pass INTEGER, finished INTEGER);"
                   "INSERT INTO sync VALUES ('a', 0, 0)");

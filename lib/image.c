@@ -1,5 +1,6 @@
 #include "lib/image.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 enum { NAME_SIZE = 40, HEADER_SIZE = 100, LEAF_TABLE = 0x0D };
 
 struct image {
+    struct image *next; /* of those that are attached, the one used last in front */
     sqlite3 *db;
     const struct table *table;
     bool transfer;
@@ -26,6 +28,47 @@ struct image {
 const char *image_name(const struct image *image)
 {
     return image->name;
+}
+
+/* All that are attached to a connection. Each is touched by its connection's thread alone, the list
+ * by all of them. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct image *images;
+
+static void unlist(struct image *image)
+{
+    pthread_mutex_lock(&lock);
+    struct image **link = &images;
+    while (*link != NULL && *link != image) {
+        link = &(*link)->next;
+    }
+    if (*link != NULL) {
+        *link = image->next;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void list(struct image *image)
+{
+    unlist(image);
+    pthread_mutex_lock(&lock);
+    image->next = images;
+    images = image;
+    pthread_mutex_unlock(&lock);
+}
+
+/* The one of this connection that has not been used for longest and holds no rows now. */
+static struct image *find_idle(const sqlite3 *db)
+{
+    struct image *found = NULL;
+    pthread_mutex_lock(&lock);
+    for (struct image *image = images; image != NULL; image = image->next) {
+        if (image->db == db && image->pages.stage == NULL) {
+            found = image;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
 }
 
 /* CREATE TABLE for the columns alone. NULL: out of memory. */
@@ -159,6 +202,23 @@ static int run(sqlite3 *db, char *sql)
     return rc;
 }
 
+/* False: SQLite kept it, for want of memory. */
+static bool detach(struct image *image)
+{
+    if (image->attached && run(image->db, sqlite3_mprintf("DETACH %s", image->name)) == SQLITE_OK) {
+        image->attached = false;
+        unlist(image);
+    }
+    return !image->attached;
+}
+
+static int attach_once(struct image *image, const char *vfs)
+{
+    return run(image->db,
+               sqlite3_mprintf("ATTACH 'file:" IMAGE_VFS_PATH "%llu?vfs=%s&mode=ro' AS %s",
+                               (unsigned long long)image->file.number, vfs, image->name));
+}
+
 /* 1, 0 when the connection takes no more databases, or an error. */
 static int attach(struct image *image, struct pitot_error *error)
 {
@@ -166,17 +226,17 @@ static int attach(struct image *image, struct pitot_error *error)
     if (vfs == NULL) {
         return failure(error, PITOT_ERROR_MEMORY, "SQLite took no VFS for images");
     }
-    image_vfs_add(&image->file);
-    snprintf(image->name, sizeof image->name, "pitot_image_%llu",
-             (unsigned long long)image->file.number);
-    int rc =
-        run(image->db, sqlite3_mprintf("ATTACH 'file:" IMAGE_VFS_PATH "%llu?vfs=%s&mode=ro' AS %s",
-                                       (unsigned long long)image->file.number, vfs, image->name));
+    int rc = attach_once(image, vfs);
     if (rc == SQLITE_ERROR && strstr(sqlite3_errmsg(image->db), "too many attached") != NULL) {
-        return 0;
+        struct image *idle = find_idle(image->db);
+        if (idle == NULL || !detach(idle)) {
+            return 0;
+        }
+        rc = attach_once(image, vfs);
     }
     if (rc == SQLITE_OK) {
         image->attached = true;
+        list(image);
         /* Pages are then used where they lie, and not copied. */
         rc = run(image->db, sqlite3_mprintf("PRAGMA %s.mmap_size = 1099511627776", image->name));
     }
@@ -204,7 +264,10 @@ static int prepare(struct image *image, struct pitot_error *error)
                          : failure(error, PITOT_ERROR_MEMORY, "%s: out of memory for its image",
                                    table->name);
     }
-    return attach(image, error);
+    image_vfs_add(&image->file);
+    snprintf(image->name, sizeof image->name, "pitot_image_%llu",
+             (unsigned long long)image->file.number);
+    return 1;
 }
 
 int image_new(struct image **out, sqlite3 *db, const struct table *table, bool transfer,
@@ -260,7 +323,8 @@ void image_free(struct image *image)
     }
     if (image->attached) {
         image_empty(image);
-        run(image->db, sqlite3_mprintf("DETACH %s", image->name));
+        detach(image);
+        unlist(image);
     }
     image_vfs_remove(&image->file);
     if (image->file.open) {
@@ -348,8 +412,16 @@ static int fill_index(struct pages *leaves, const struct stage *stage,
 int image_fill(struct image *image, const struct stage *stage, struct pitot_error *error)
 {
     const struct table *table = image->table;
-    image->pages.stage = stage;
     int filled = 1;
+    if (image->attached) {
+        list(image);
+    } else {
+        filled = attach(image, error);
+        if (filled <= 0) {
+            return filled;
+        }
+    }
+    image->pages.stage = stage;
     for (size_t i = 0; i < image->indexes && filled > 0; i++) {
         filled = fill_index(&image->index[i], stage, &table->index[i], error);
     }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/apply.h"
+#include "lib/applying.h"
 
 #include <cmocka.h>
 
@@ -617,6 +617,48 @@ static void more_tables_than_databases_can_be_attached(void **unused)
     table = NULL;
 }
 
+static void images_give_way_to_each_other(void **unused)
+{
+    (void)unused;
+    enum { TABLES = 13 };
+    struct table *tables[TABLES];
+    struct apply *applies[TABLES];
+    struct stage *stages[TABLES];
+    for (int i = 0; i < TABLES; i++) {
+        char sql[100];
+        snprintf(sql, sizeof sql, "CREATE TABLE t%d(id INTEGER PRIMARY KEY, a TEXT)", i);
+        run(sql);
+        snprintf(sql, sizeof sql, "t%d", i);
+        own(sql, NULL, NULL, PITOT_REPLACE);
+        tables[i] = table;
+        applies[i] = apply;
+        stages[i] = stage;
+    }
+    for (int i = 0; i < 3 * TABLES; i++) {
+        struct pitot_counts counts;
+        table = tables[i % TABLES];
+        apply = applies[i % TABLES];
+        stage = stages[i % TABLES];
+        add_numbers(100 + i, 0);
+        assert_int_equal(apply_prepare(apply, stage, &error), 0);
+        assert_true(apply->filled);
+        run("BEGIN IMMEDIATE");
+        assert_int_equal(apply_replace(apply, stage, &counts, &error), 0);
+        assert_int_equal(counts.inserted, 100 + i);
+        run("COMMIT");
+        apply_end(apply, true);
+        stage_clear(stage);
+    }
+    for (int i = 0; i < TABLES; i++) {
+        apply_free(applies[i]);
+        stage_free(stages[i]);
+        table_free(tables[i]);
+    }
+    apply = NULL;
+    stage = NULL;
+    table = NULL;
+}
+
 static void slices_overlap(void **unused)
 {
     (void)unused;
@@ -673,6 +715,7 @@ int main(void)
         TEST(ids_are_left_to_sqlite),
         TEST(many_rows_make_deep_trees),
         TEST(more_tables_than_databases_can_be_attached),
+        TEST(images_give_way_to_each_other),
         TEST(slices_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
