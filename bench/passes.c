@@ -258,11 +258,14 @@ static void open_work(struct work *work, const struct shape *shape, enum kind ki
     make_rows(&work->rows, shape, rows);
     if (kind == KIND_PLAIN) {
         work->delete = prepare(work->db, "DELETE FROM t");
-        char sql[200] = "INSERT INTO t VALUES (?";
-        for (size_t i = 1; i < work->rows.columns; i++) {
-            strcat(sql, ",?");
+        char sql[200] = "INSERT INTO t VALUES ("; /* zeros behind it */
+        size_t used = strlen(sql);
+        for (size_t i = 0; i < work->rows.columns; i++) {
+            memcpy(sql + used, "?,", 2);
+            used += 2;
         }
-        work->insert = prepare(work->db, strcat(sql, ")"));
+        sql[used - 1] = ')';
+        work->insert = prepare(work->db, sql);
         return;
     }
     enum pitot_mode mode = kind == KIND_REPLACE ? PITOT_REPLACE : PITOT_MERGE;

@@ -1,5 +1,6 @@
 #include "lib/compare.h"
 
+#include <math.h>
 #include <string.h>
 
 static int sign(bool above, bool below)
@@ -109,7 +110,7 @@ bool compare_same(const struct pitot_value *one, const struct pitot_value *other
     case PITOT_INTEGER:
         return one->as.integer == other->as.integer;
     case PITOT_REAL: /* neither is a NaN; the sign of a zero counts */
-        return memcmp(&one->as.real, &other->as.real, sizeof one->as.real) == 0;
+        return one->as.real == other->as.real && signbit(one->as.real) == signbit(other->as.real);
     case PITOT_TEXT:
     case PITOT_BLOB:
         return one->size == other->size &&

@@ -122,7 +122,7 @@ static bool add_schema_row(uint8_t *page, const char *type, const char *name, co
     record_write(out + size - payload, slot, 5, header, body);
     out += varint_write(out, payload);
     varint_write(out, cells + 1);
-    put_u16(page + HEADER_SIZE + PAGES_LEAF_HEADER + 2 * cells, top);
+    put_u16(page + HEADER_SIZE + PAGES_LEAF_HEADER + 2 * (size_t)cells, top);
     put_u16(page + HEADER_SIZE + 3, cells + 1);
     put_u16(page + HEADER_SIZE + 5, top);
     return true;

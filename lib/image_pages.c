@@ -22,7 +22,7 @@ uint8_t *image_pages_new(struct image_pages *pages)
     return page;
 }
 
-uint32_t image_pages_number(struct image_pages *pages, const uint8_t *page)
+uint32_t image_pages_number(struct image_pages *pages, uint8_t *page)
 {
     uint32_t number = pages->count;
     number += number == IMAGE_LOCK_PAGE;
@@ -31,7 +31,7 @@ uint32_t image_pages_number(struct image_pages *pages, const uint8_t *page)
     }
     if (number >= pages->capacity) {
         uint32_t capacity = number + number / 2 + 16;
-        const uint8_t **grown = realloc(pages->page, capacity * sizeof *grown);
+        uint8_t **grown = realloc(pages->page, capacity * sizeof *grown);
         if (grown == NULL) {
             return 0;
         }
@@ -65,7 +65,7 @@ uint32_t image_pages_size(const struct image_pages *pages)
     return last->first + rows_big_pages(last) - 1;
 }
 
-const uint8_t *image_pages_get(const struct image_pages *pages, uint32_t number)
+uint8_t *image_pages_get(const struct image_pages *pages, uint32_t number)
 {
     return number < pages->count ? pages->page[number] : NULL;
 }
@@ -193,7 +193,7 @@ static bool build_levels(struct image_pages *image, struct node *node, size_t co
 bool image_tree(struct image_pages *image, const struct pages *leaves, uint32_t root, bool rowids)
 {
     if (leaves->count <= 1) {
-        const uint8_t *page;
+        uint8_t *page;
         if (leaves->count == 0) {
             uint8_t *empty = image_pages_new(image);
             if (empty == NULL) {

@@ -14,8 +14,8 @@ enum {
 };
 
 struct image_pages {
-    const uint8_t **page; /* by number; NULL where there is none */
-    uint32_t count;       /* one more than the highest number */
+    uint8_t **page; /* by number; NULL where there is none */
+    uint32_t count; /* one more than the highest number */
     uint32_t capacity;
     uint8_t **own; /* those that belong to the image alone */
     size_t owns;
@@ -27,7 +27,7 @@ struct image_pages {
 uint8_t *image_pages_new(struct image_pages *pages);
 
 /* Gives the page a number of its own. 0: out of memory. */
-uint32_t image_pages_number(struct image_pages *pages, const uint8_t *page);
+uint32_t image_pages_number(struct image_pages *pages, uint8_t *page);
 
 /* Forgets all numbers from FIRST on and frees the pages of the image's own but for the first KEEP.
  */
@@ -38,7 +38,7 @@ uint32_t image_pages_size(const struct image_pages *pages);
 
 /* What stands in page NUMBER: memory of PAGES_SIZE bytes, or NULL when it is part of a large row;
  * that is written to OUT by image_pages_big(). */
-const uint8_t *image_pages_get(const struct image_pages *pages, uint32_t number);
+uint8_t *image_pages_get(const struct image_pages *pages, uint32_t number);
 void image_pages_big(const struct image_pages *pages, uint32_t number, uint8_t out[PAGES_SIZE]);
 
 /*

@@ -48,10 +48,10 @@ static int read_file(sqlite3_file *file, void *out, int amount, sqlite3_int64 of
 static int fetch_file(sqlite3_file *file, sqlite3_int64 offset, int amount, void **out)
 {
     const struct image_pages *pages = ((struct handle *)file)->file->pages;
-    const uint8_t *page = image_pages_get(pages, (uint32_t)(offset / PAGES_SIZE) + 1);
+    uint8_t *page = image_pages_get(pages, (uint32_t)(offset / PAGES_SIZE) + 1);
     bool whole = offset % PAGES_SIZE == 0 && amount == PAGES_SIZE;
-    /* SQLite reads through the pointer only: the file is read-only. */
-    *out = whole ? (void *)(uintptr_t)page : NULL;
+    /* SQLite only reads through the pointer: the file is read-only. */
+    *out = whole ? page : NULL;
     return SQLITE_OK;
 }
 
@@ -206,8 +206,9 @@ static int current_time(sqlite3_vfs *vfs, double *now)
 static int last_error(sqlite3_vfs *vfs, int size, char *out)
 {
     (void)vfs;
-    (void)size;
-    (void)out;
+    if (size > 0) {
+        out[0] = '\0';
+    }
     return 0;
 }
 

@@ -243,16 +243,14 @@ int mirror_compare(struct mirror *mirror, const struct stage *stage, struct plan
     struct walk walk = {
         .stage = stage, .secret = hash_secret(), .old = mirror, .new = mirror, .plan = plan};
     int code = order_open(&walk.key, stage, table->key, table->keys, error);
-    if (code == 0 && (walk.secret == NULL || !walk_rows(&walk))) {
-        code = out_of_memory(stage, error);
-    }
+    bool walked = code == 0 && walk.secret != NULL && walk_rows(&walk);
     order_release(&walk.key);
     free(walk.lookup);
     free(walk.used);
-    if (code != 0) {
+    if (!walked) {
         mirror_clear(&walk.grown);
         mirror_clear(mirror);
-        return code;
+        return code != 0 ? code : out_of_memory(stage, error);
     }
     if (walk.new == &walk.grown) {
         mirror_clear(mirror);
@@ -269,11 +267,13 @@ int mirror_build(struct mirror *mirror, const struct stage *stage, struct pitot_
     struct order key;
     mirror_clear(mirror);
     int code = order_open(&key, stage, table->key, table->keys, error);
-    if (code == 0 && (secret == NULL || !allocate(mirror, stage->rows))) {
-        code = out_of_memory(stage, error);
+    if (code != 0 || secret == NULL || !allocate(mirror, stage->rows)) {
+        order_release(&key);
+        mirror_clear(mirror);
+        return code != 0 ? code : out_of_memory(stage, error);
     }
     size_t at = 0;
-    for (size_t p = 0; p < stage->pages.count && code == 0; p++) {
+    for (size_t p = 0; p < stage->pages.count; p++) {
         for (size_t c = 0; c < stage->pages.page[p].cells; c++, at++) {
             struct row row;
             row_read(stage, page_cell(&stage->pages.page[p], c), &row);
@@ -287,8 +287,5 @@ int mirror_build(struct mirror *mirror, const struct stage *stage, struct pitot_
         }
     }
     order_release(&key);
-    if (code != 0) {
-        mirror_clear(mirror);
-    }
-    return code;
+    return 0;
 }

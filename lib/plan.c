@@ -32,6 +32,18 @@ bool plan_gone_rowid(struct plan *plan, int64_t rowid)
     return true;
 }
 
+/* The copies that plan_gone_key() made of texts and blobs. */
+static void free_values(struct pitot_value *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (values[i].type >= PITOT_TEXT) {
+            void *bytes;
+            memcpy(&bytes, &values[i].as.bytes, sizeof bytes);
+            free(bytes);
+        }
+    }
+}
+
 bool plan_gone_key(struct plan *plan, const struct pitot_value *values, size_t keys)
 {
     if (plan->gone == plan->gone_capacity) {
@@ -49,11 +61,7 @@ bool plan_gone_key(struct plan *plan, const struct pitot_value *values, size_t k
         if (values[i].type >= PITOT_TEXT) {
             void *bytes = malloc((size_t)values[i].size + 1);
             if (bytes == NULL) {
-                while (i-- > 0) {
-                    if (copy[i].type >= PITOT_TEXT) {
-                        free((void *)(uintptr_t)copy[i].as.bytes);
-                    }
-                }
+                free_values(copy, i);
                 return false;
             }
             if (values[i].size > 0) {
@@ -68,10 +76,8 @@ bool plan_gone_key(struct plan *plan, const struct pitot_value *values, size_t k
 
 void plan_clear(struct plan *plan, size_t keys)
 {
-    for (size_t i = 0; plan->gone_value != NULL && i < plan->gone * keys; i++) {
-        if (plan->gone_value[i].type >= PITOT_TEXT) {
-            free((void *)(uintptr_t)plan->gone_value[i].as.bytes);
-        }
+    if (plan->gone_value != NULL) {
+        free_values(plan->gone_value, plan->gone * keys);
     }
     free(plan->changed.cell);
     free(plan->added.cell);

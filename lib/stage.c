@@ -287,18 +287,24 @@ static bool same_slot(const struct record_slot *one, const struct record_slot *o
     return one->size == 0 || one->as.word == other->as.word;
 }
 
+/* What add_quick() keeps of a value. */
+union quick_value {
+    uint64_t word;
+    const void *bytes;
+};
+
 /* As same_slot() for what add_quick() has of a value. */
-static inline bool quick_slice(const struct stage *stage, uint64_t word, uint8_t serial)
+static inline bool quick_slice(const struct stage *stage, const union quick_value *content,
+                               uint8_t serial)
 {
     const struct record_slot *slice = &stage->slice;
     if (serial != slice->serial) {
         return false;
     }
     if (serial >= SERIAL_BLOB) {
-        return slice->size == 0 ||
-               memcmp((const void *)(uintptr_t)word, slice->as.bytes, slice->size) == 0;
+        return slice->size == 0 || memcmp(content->bytes, slice->as.bytes, slice->size) == 0;
     }
-    return slice->size == 0 || word == slice->as.word;
+    return slice->size == 0 || content->word == slice->as.word;
 }
 
 /* A row whose end goes to overflow pages: its record stands by itself, the cell has the
@@ -375,7 +381,7 @@ static inline bool add_quick(struct stage *stage, const struct pitot_value *valu
 {
     const struct table *table = stage->table;
     const struct stage_column *column = stage->column;
-    uint64_t word[STAGE_QUICK_COLUMNS]; /* an integer, or where a text lies */
+    union quick_value content[STAGE_QUICK_COLUMNS];
     uint8_t serial[STAGE_QUICK_COLUMNS];
     uint64_t rowid = (uint64_t)stage->rowid;
     uint64_t types = 1 + count; /* the header's last 8 bytes, its size before the types */
@@ -386,36 +392,36 @@ static inline bool add_quick(struct stage *stage, const struct pitot_value *valu
             return false;
         }
         enum action action = (enum action)column[i].action[value->type];
-        uint64_t content = (uint64_t)value->as.integer;
         uint8_t type;
         if (action == ACTION_INTEGER) {
-            if (content < 2) {
-                type = (uint8_t)(SERIAL_ZERO + content);
+            uint64_t word = (uint64_t)value->as.integer;
+            content[i].word = word;
+            if (word < 2) {
+                type = (uint8_t)(SERIAL_ZERO + word);
             } else {
-                const struct record_form *form = record_form(content);
+                const struct record_form *form = record_form(word);
                 type = form->serial;
                 body += form->size;
             }
         } else if (action == ACTION_TEXT && value->size <= STAGE_QUICK_TEXT) {
-            content = (uint64_t)(uintptr_t)value->as.bytes;
+            content[i].bytes = value->as.bytes;
             type = (uint8_t)(SERIAL_TEXT + 2 * value->size);
             body += value->size;
         } else if (action == ACTION_ROWID) {
-            rowid = content;
+            rowid = (uint64_t)value->as.integer;
             type = SERIAL_NULL;
         } else if (action == ACTION_NULL) {
             type = SERIAL_NULL;
         } else {
             return false;
         }
-        word[i] = content;
         serial[i] = type;
         types = types << 8 | type;
     }
     size_t payload = 1 + count + body;
     if (payload > 127 ||
         (table->slice != TABLE_NONE &&
-         !quick_slice(stage, word[stage->slice_number], serial[stage->slice_number]))) {
+         !quick_slice(stage, &content[stage->slice_number], serial[stage->slice_number]))) {
         return false; /* the long way tells what is wrong with the slice */
     }
     /* The cell's beginning: the size, and the rowid as a varint of up to three bytes. */
@@ -446,9 +452,9 @@ static inline bool add_quick(struct stage *stage, const struct pitot_value *valu
         if (serial[i] >= SERIAL_BLOB) {
             size_t size = (serial[i] - SERIAL_BLOB) / 2u;
             end -= size;
-            record_copy(end, (const uint8_t *)(uintptr_t)word[i], size);
+            record_copy(end, content[i].bytes, size);
         } else if (serial[i] != SERIAL_NULL) {
-            end = put_before(end, word[i], record_sizes[serial[i]]);
+            end = put_before(end, content[i].word, record_sizes[serial[i]]);
         }
     }
     if (count < 8) {

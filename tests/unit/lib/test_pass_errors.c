@@ -428,6 +428,21 @@ static void unique_values_may_change_places(void **unused)
     assert_int_equal(ask("SELECT a = 'a' FROM t WHERE id = 2"), 1);
 }
 
+static void unique_values_of_other_rows_stay_theirs(void **unused)
+{
+    (void)unused;
+    run("CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT UNIQUE)");
+    own("t", NULL, NULL, PITOT_MERGE);
+    assert_int_equal(ADD(pitot_integer(1), text("a")), 0);
+    assert_int_equal(ADD(pitot_integer(3), text("c")), 0);
+    assert_int_equal(pass(), 0);
+    assert_int_equal(ADD(pitot_integer(1), text("c")), 0);
+    assert_int_equal(ADD(pitot_integer(3), text("c")), 0);
+    assert_int_equal(pass(), PITOT_ERROR_CONSTRAINT);
+    assert_message("id = 1");
+    assert_int_equal(ask("SELECT count(*) FROM t WHERE a IN ('a', 'c')"), 2);
+}
+
 static void what_others_wrote_is_repaired(void **unused)
 {
     (void)unused;
@@ -577,6 +592,26 @@ static void many_rows_make_deep_trees(void **unused)
     table = NULL;
 }
 
+/* Few entries fit in a page: the trees take every form that a remainder can give them. */
+static void trees_of_every_size(void **unused)
+{
+    (void)unused;
+    static char name[8000];
+    memset(name, 'n', sizeof name);
+    run("CREATE TABLE t(a TEXT PRIMARY KEY, n INTEGER) WITHOUT ROWID");
+    own("t", NULL, NULL, PITOT_REPLACE);
+    for (int rows = 24; rows < 100; rows++) {
+        for (int row = 0; row < rows; row++) {
+            int length = sprintf(name, "%08d", row);
+            name[length] = 'n';
+            assert_int_equal(ADD(pitot_text(name, sizeof name), pitot_integer(row)), 0);
+        }
+        assert_int_equal(pass(), 0);
+        assert_int_equal(ask("SELECT count(DISTINCT n) FROM t"), rows);
+    }
+    assert_int_equal(ask("SELECT integrity_check = 'ok' FROM pragma_integrity_check"), 1);
+}
+
 static void more_tables_than_databases_can_be_attached(void **unused)
 {
     (void)unused;
@@ -615,6 +650,25 @@ static void more_tables_than_databases_can_be_attached(void **unused)
     apply = NULL;
     stage = NULL;
     table = NULL;
+}
+
+/* As with an SQLite that maps no files. */
+static void images_are_read_through_a_cache(void **unused)
+{
+    (void)unused;
+    run("CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT)");
+    own("t", NULL, NULL, PITOT_REPLACE);
+    for (int round = 0; round < 5; round++) {
+        char sql[100];
+        for (int i = 0; i < 100; i++) {
+            assert_int_equal(ADD(pitot_integer(i), pitot_integer(round)), 0);
+        }
+        assert_int_equal(pass(), 0);
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM t WHERE a = '%d'", round);
+        assert_int_equal(ask(sql), 100);
+        snprintf(sql, sizeof sql, "PRAGMA %s.mmap_size = 0", image_name(apply->image));
+        run(sql);
+    }
 }
 
 static void images_give_way_to_each_other(void **unused)
@@ -708,13 +762,16 @@ int main(void)
         TEST(unique_values_are_named),
         TEST(collations_of_the_application_are_kept),
         TEST(unique_values_may_change_places),
+        TEST(unique_values_of_other_rows_stay_theirs),
         TEST(what_others_wrote_is_repaired),
         TEST(other_tables_stay_as_they_are),
         TEST(rows_that_are_referred_to_are_replaced),
         TEST(triggers_see_single_rows),
         TEST(ids_are_left_to_sqlite),
         TEST(many_rows_make_deep_trees),
+        TEST(trees_of_every_size),
         TEST(more_tables_than_databases_can_be_attached),
+        TEST(images_are_read_through_a_cache),
         TEST(images_give_way_to_each_other),
         TEST(slices_overlap),
     };

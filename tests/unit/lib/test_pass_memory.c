@@ -264,7 +264,7 @@ static void failed_allocations_leave_the_old_rows(void **unused)
 
 int main(void)
 {
-    sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0);
+    sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0); /* so that every piece of memory counts */
     const struct CMUnitTest tests[] = {cmocka_unit_test(failed_allocations_leave_the_old_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
