@@ -6,7 +6,9 @@ void mirror_clear(struct mirror *mirror)
 {
     free(mirror->key);
     free(mirror->row);
-    *mirror = (struct mirror){.rows = 0};
+    mirror->key = NULL;
+    mirror->row = NULL;
+    mirror->rows = 0;
 }
 
 static int out_of_memory(const struct stage *stage, struct pitot_error *error)
