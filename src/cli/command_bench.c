@@ -65,6 +65,7 @@ static const struct option options[] = {
              "(3s, 500ms). Default: a tenth of the iterations."},
     COMMON_OPTION_CACHE,
     COMMON_OPTION_TIMEOUT,
+    COMMON_OPTION_BUSY,
     COMMON_OPTION_GRACE,
     COMMON_OPTION_MAX_TRIES,
     COMMON_OPTION_LATENCY_LIMIT,

@@ -8,6 +8,9 @@
 
 #include <stddef.h>
 
+/* Values of --busy. */
+extern const char *const common_option_busy[];
+
 #define COMMON_OPTION_FIELD(name) .offset = offsetof(struct prod_options, name)
 /* What units_duration_ns takes. */
 #define COMMON_OPTION_LONGEST_NS (UINT64_C(1000000) * NS_PER_S)
@@ -62,6 +65,14 @@
         .fallback = "15000",                                                                       \
         .help = "How long a connection waits for a lock before its operation counts as busy, in "  \
                 "milliseconds; or with a suffix: 15s."                                             \
+    }
+#define COMMON_OPTION_BUSY                                                                         \
+    {                                                                                              \
+        .name = "busy", .kind = OPTION_CHOICE, COMMON_OPTION_FIELD(busy),                          \
+        .argument = "engine|fine", .choices = common_option_busy, .fallback = "engine",            \
+        .help = "How engines whose waiting pitot does itself wait for a lock: by the engine's "    \
+                "own schedule of sleeps, or in steps of 0.1 ms, which shows how much of a tail "   \
+                "is that schedule."                                                                \
     }
 #define COMMON_OPTION_SEED                                                                         \
     {                                                                                              \

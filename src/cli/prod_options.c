@@ -17,6 +17,8 @@
 
 const char *const prod_check_names[] = {"full", "quick", "counts", NULL};
 
+const char *const common_option_busy[] = {"engine", "fine", NULL};
+
 static const struct option options[] = {
     COMMON_OPTION_ENGINES,
     COMMON_OPTION_ENGINE_OPTION,
@@ -42,6 +44,7 @@ static const struct option options[] = {
     COMMON_OPTION_RATE,
     COMMON_OPTION_CACHE,
     COMMON_OPTION_TIMEOUT,
+    COMMON_OPTION_BUSY,
     COMMON_OPTION_GRACE,
     COMMON_OPTION_MAX_TRIES,
     COMMON_OPTION_LATENCY_LIMIT,

@@ -12,6 +12,7 @@ struct prod_options {
     const char *dir;      /* NULL: $BENCH_DATA_DIR, or data */
     const char *json;     /* "-": standard output */
     const char *html;
+    const char *busy;
     const char *check; /* NULL: full in the first and last round, else counts */
     uint64_t threads, rounds, max_tries, seed;
     uint64_t duration_ns, timeout_ns, latency_limit_ns, every_ns;

@@ -152,6 +152,27 @@ int session_registry(struct session *session, struct error *error, int *status)
     return code;
 }
 
+/* --busy fine: where pitot waits for locks itself; the others are named. */
+static int wait_finely(struct session *session, struct error *error)
+{
+    for (size_t i = 0; i < session->engines.count; i++) {
+        struct engine_choice *choice = &session->engines.items[i];
+        const char *driver = choice->manifest->driver;
+        int code = 0;
+        if (driver != NULL && strcmp(driver, "sqlite") == 0) {
+            code = engine_choice_option(choice, "busy", "fine", error);
+        } else if (!choice->manifest->no_database) {
+            code = result_warn(session->result, choice->name,
+                               "--busy fine changes nothing: it waits for locks in its own way");
+            code = code != 0 ? error_set(error, code, "out of memory for the warnings") : 0;
+        }
+        if (code != 0) {
+            return code;
+        }
+    }
+    return 0;
+}
+
 int session_engines(struct session *session, struct error *error, int *status)
 {
     int code = registry_choose(&session->registry, session->given->engines, &session->engines,
@@ -159,6 +180,9 @@ int session_engines(struct session *session, struct error *error, int *status)
     if (code == 0) {
         code = registry_engine_options(&session->registry, &session->given->engine_options,
                                        &session->engines, error);
+    }
+    if (code == 0 && session->given->busy != NULL && strcmp(session->given->busy, "fine") == 0) {
+        code = wait_finely(session, error);
     }
     if (code == 0) {
         code = interrupt_install(error);

@@ -79,6 +79,9 @@ int registry_choose(const struct registry *registry, const char *list, engine_ch
  */
 int registry_engine_options(const struct registry *registry, const result_pairs *given,
                             engine_choices *choices, struct error *error);
+/* Adds one option for the worker of an engine. INVALID: it has one of that name. */
+int engine_choice_option(struct engine_choice *choice, const char *key, const char *value,
+                         struct error *error);
 /* The engine that builds templates: `sqlite`, else the system's library. */
 int registry_template_engine(const struct registry *registry, struct engine_choice *out,
                              struct error *error);

@@ -36,20 +36,19 @@ static int unknown_engine(const struct registry *registry, const char *name, con
     return status;
 }
 
-static int add_option(struct engine_choice *choice, const struct result_pair *given,
-                      const char *key, struct error *error)
+int engine_choice_option(struct engine_choice *choice, const char *key, const char *value,
+                         struct error *error)
 {
     for (size_t i = 0; i < choice->options.count; i++) {
         const struct result_pair *other = &choice->options.items[i];
         if (strcmp(other->name, key) == 0) {
-            return error_set(error, ERROR_INVALID,
-                             "--engine-option %s is given twice, as %s and as %s", given->name,
-                             other->value, given->value);
+            return error_set(error, ERROR_INVALID, "option %s.%s is given twice, as %s and as %s",
+                             choice->name, key, other->value, value);
         }
     }
     struct result_pair *pair = result_list_add(&choice->options);
     if (pair == NULL || (pair->name = strdup(key)) == NULL ||
-        (pair->value = strdup(given->value)) == NULL) {
+        (pair->value = strdup(value)) == NULL) {
         return out_of_memory(error);
     }
     return 0;
@@ -72,7 +71,7 @@ static int hand_over(const struct registry *registry, const struct result_pair *
             continue;
         }
         any = true;
-        int status = add_option(choice, given, key, error);
+        int status = engine_choice_option(choice, key, given->value, error);
         if (status != 0) {
             return status;
         }

@@ -127,6 +127,7 @@ static int sqlite_open(struct engine *engine, const char *path, uint32_t busy_ti
     connection->api = api;
     connection->engine = engine;
     connection->wait.api = api;
+    connection->wait.fine = engine->fine_wait;
     atomic_init(&connection->wait.interrupted, false);
     if ((rc = check_threads(connection, error)) != 0) {
         goto out;

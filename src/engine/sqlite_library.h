@@ -102,6 +102,7 @@ struct sqlite_api {
 
 struct engine {
     struct sqlite_api api;
+    bool fine_wait;          /* option busy=fine */
     atomic_uint connections; /* open now; more than one needs a library with THREADSAFE not 0 */
     struct library library;
     char **compile_options; /* owned, as are their texts */

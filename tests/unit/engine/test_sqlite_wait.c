@@ -82,12 +82,36 @@ static void test_handler(void **state)
     assert_int_equal(wait.waits.count, 6);
 }
 
+/* As many sleeps as the timeout holds, or fewer where they last longer; the clock decides. */
+static void test_fine(void **state)
+{
+    (void)state;
+    struct sqlite_api api = {.sleep = fake_sleep};
+    struct sqlite_wait wait = {.api = &api, .timeout_ms = 3, .fine = true};
+    atomic_init(&wait.interrupted, false);
+    sleeps = 0;
+    for (int round = 1; round <= 2; round++) { /* a second lock has its own timeout */
+        wait.waits = (struct engine_waits){0};
+        int count = 0;
+        while (sqlite_wait_handler(&wait, count)) {
+            count++;
+        }
+        assert_in_range(wait.waits.count, 1, 30);
+        assert_true(wait.waits.slept_ns >= 3000000 - SQLITE_WAIT_FINE_NS);
+        assert_true(wait.waits.slept_ns >= wait.waits.count * SQLITE_WAIT_FINE_NS);
+    }
+    assert_int_equal(sleeps, 0); /* none by SQLite's schedule */
+    atomic_store(&wait.interrupted, true);
+    assert_int_equal(sqlite_wait_handler(&wait, 0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schedule),
         cmocka_unit_test(test_end),
         cmocka_unit_test(test_handler),
+        cmocka_unit_test(test_fine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
