@@ -71,6 +71,7 @@ struct engine_statement;
 struct engine_waits {
     uint64_t count;
     uint64_t slept_ns;
+    bool incomplete; /* this connection also waits where nothing can count it */
 };
 
 /* Effect of one run of a statement, added to what is there. */

@@ -150,7 +150,10 @@ enum engine_status turso_reset(struct engine_connection *connection,
 {
     const char *message = NULL;
     int code = connection->api->statement_reset(statement, &message);
-    if (code != TURSO_OK && status == ENGINE_OK) {
+    if (__builtin_expect(code == TURSO_OK, 1)) {
+        return status;
+    }
+    if (status == ENGINE_OK) {
         return turso_failed(connection, code, message, NULL);
     }
     connection->api->str_deinit(message);
@@ -405,9 +408,12 @@ static const char *turso_error_text(struct engine_connection *connection, int *c
     return connection->text;
 }
 
+/* In MVCC mode a commit that waits for another one yields, which looks like input and output. */
 static struct engine_waits turso_waits(const struct engine_connection *connection)
 {
-    return connection->waits;
+    struct engine_waits waits = connection->waits;
+    waits.incomplete = connection->concurrent;
+    return waits;
 }
 
 static void turso_interrupt(struct engine_connection *connection)

@@ -72,6 +72,7 @@ static int measure(struct connection *connection, int run_queue_fd)
     struct engine_waits waits_end = shared->ops->waits(handle);
     connection->waits.count = waits_end.count - waits.count;
     connection->waits.slept_ns = waits_end.slept_ns - waits.slept_ns;
+    connection->waits.incomplete = waits_end.incomplete;
     if (atomic_fetch_sub(&shared->running, 1) == 1) {
         usage_now(&shared->usage_end);
     }

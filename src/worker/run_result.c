@@ -243,11 +243,12 @@ static json_t *off_cpu_json(const struct run *run, const struct connection *conn
 
 static json_t *connections_json(const struct run *run)
 {
-    bool waits = (run->worker->capabilities & ENGINE_COUNTS_WAITING) != 0;
+    bool counted = (run->worker->capabilities & ENGINE_COUNTS_WAITING) != 0;
     json_t *list = json_array();
     for (uint32_t i = 0; list != NULL && i < run->count; i++) {
         struct connection *connection = &run->connections[i];
         struct loop *loop = &connection->loop;
+        bool waits = counted && !connection->waits.incomplete;
         uint64_t operations = 0;
         for (uint32_t k = 0; loop->tallies != NULL && k < loop->entry_count; k++) {
             operations += loop->tallies[k].outcomes[OUTCOME_OK];

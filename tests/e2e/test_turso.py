@@ -6,14 +6,30 @@ Without the library, which needs Rust, these tests are skipped and say so.
 import json
 import os
 import shutil
+import sqlite3
+import sys
 import unittest
 
 import built_engines
 import pitot_test
 
+sys.path.insert(0, str(pitot_test.SOURCE / "tests" / "e2e" / "worker"))
+
+import worker_client  # noqa: E402 - its folder is known only now
+
 VERSION = json.loads(
     (pitot_test.SOURCE / "engines" / "turso.json").read_text(encoding="utf-8"))["version"]
 BUILT = built_engines.CACHE / f"turso@{VERSION}"
+SQLITE = built_engines.CACHE / "sqlite"
+PANICKING = pitot_test.BUILD / "tests" / "panicking-turso.so"
+
+# One row for all connections: transactions that write at once meet there.
+ONE_ROW = """\\begin write
+UPDATE users SET country = country WHERE id = 1;
+INSERT INTO orders (user_id, status, amount_cents, currency, created_at, metadata)
+VALUES (1, 'new', :op, 'EUR', :op, '');
+\\commit
+"""
 
 
 @unittest.skipUnless((BUILT / "libturso.so").is_file(),
@@ -25,6 +41,15 @@ class TursoTest(built_engines.BuiltEnginesTest):
 
     def build(self, version):
         return self.engines / f"turso@{version}"
+
+    def only(self, text, kind):
+        """The workload gets this one script."""
+        for path in self.workload.glob("*.sql"):
+            if path.name not in ("schema.sql", "load.sql"):
+                path.unlink()
+        (self.workload / "one.sql").write_text(text, encoding="utf-8")
+        self.change_suite(self.workload, lambda suite: suite.update(
+            scripts=[{"name": "one", "kind": kind, "compare": "count"}]))
 
 
 class Library(TursoTest):
@@ -121,6 +146,66 @@ class Measured(TursoTest):
         done = self.pitot(*self.arguments("prod", "turso", "--engine-option", "turso.vsf=x"),
                           status=3)
         self.assertIn("has no option 'vsf'", done.stderr)
+
+    def test_conflicts_are_retried_and_counted(self):
+        self.only(ONE_ROW, "write")
+        done = self.pitot("prod", "--workload", self.workload, "--engines", "turso,turso-mvcc",
+                          "--rounds", "1", "--duration", "1", "--warmup", "20", "--threads", "8",
+                          "--max-tries", "3", "--json", "r.json")
+        engines = self.engines_of_result()
+        for name in engines:
+            self.check_measured(engines[name], done)
+        script = engines["turso-mvcc"]["runs"][0]["scripts"][0]
+        self.assertGreater(script["retries"], 0)
+        self.assertGreaterEqual(script["retries"], 2 * script["conflict"])
+        script = engines["turso"]["runs"][0]["scripts"][0]
+        self.assertEqual((script["retries"], script["conflict"]), (0, 0))
+
+    def test_a_panic_is_a_failure_with_its_last_words(self):
+        config = self.folder / "config" / "pitot" / "engines"
+        config.mkdir(parents=True)
+        manifest = {"name": "panicking", "summary": "dies", "driver": "turso",
+                    "library": str(PANICKING), "no_shm": True}
+        (config / "panicking.json").write_text(json.dumps(manifest), encoding="utf-8")
+        done = self.pitot(*self.arguments("prod", "panicking,turso"), status=1,
+                          env={"PITOT_TEST_TURSO_LIBRARY": os.path.realpath(BUILT / "libturso.so"),
+                               "PITOT_TEST_PANIC_AT": "500"})
+        engines = self.engines_of_result()
+        self.check_measured(engines["turso"], done)
+        self.assertEqual(engines["panicking"]["status"], "failed")
+        self.assertIn("signal 6", engines["panicking"]["error"])
+        self.assertIn("panicked at core/made-up.rs", done.stdout + done.stderr)
+
+    def test_the_second_opinion(self):
+        names = "turso,turso-mvcc"
+        engines, done = self.result("prod", names)
+        for name, engine in engines.items():  # sqlite is not in this cache
+            self.assertEqual((name, engine["runs"][0]["check"]["second_opinion"]), (name, None))
+            self.assertIn("no second opinion of sqlite on its files: ", done.stdout)
+        if not SQLITE.exists():
+            self.skipTest(f"{SQLITE} is not there: scripts/build-engine-sqlite builds it")
+        (self.engines / "sqlite").symlink_to(os.path.realpath(SQLITE))
+        engines, done = self.result("prod", names)
+        for name, engine in engines.items():
+            with self.subTest(name):
+                self.check_measured(engine, done)
+                self.assertEqual(engine["runs"][0]["check"]["second_opinion"], "sqlite")
+                self.assertNotIn("no second opinion", done.stdout)
+
+    def test_a_database_that_another_process_has_open(self):
+        path = self.work / "d.db"
+        other = sqlite3.connect(path)
+        self.addCleanup(other.close)
+        other.execute("CREATE TABLE t (a)")
+        with worker_client.Worker("--engine", "turso", "--driver", "turso", "--library",
+                                  str(BUILT / "libturso.so")) as worker:
+            worker.expect("hello")
+            other.execute("BEGIN IMMEDIATE")
+            worker.send(worker_client.job("check", str(path), tables=["t"], integrity="none"))
+            error = worker.expect("error")
+            self.assertEqual(error["phase"], "open")
+            self.assertIn(f"process {os.getpid()} has {path} open, and Turso opens a database only "
+                          "for one process at a time", error["message"])
 
     def test_a_killed_worker_leaves_the_others(self):
         engines, _ = self.kill_in_its_round("turso-mvcc", "turso,turso-mvcc")

@@ -572,6 +572,7 @@ static void test_counted_waits(void **state)
     assert_int_equal(run(statement, false, &effect), ENGINE_OK);
     struct engine_waits waits = engine_turso.waits(connection);
     assert_int_equal(waits.count, 3);
+    assert_false(waits.incomplete);
     assert_true(waits.slept_ns >= (1 + 2 + 5) * UINT64_C(1000000));
     assert_int_equal(fake->resets, 1); /* the statement goes on, it does not begin anew */
     engine_turso.finalize(statement);
@@ -722,6 +723,7 @@ static void test_mvcc(void **state)
     assert_int_equal(engine_turso.setting_get(connection, "journal_mode", mode, sizeof mode, NULL),
                      0);
     assert_string_equal(mode, "mvcc");
+    assert_true(engine_turso.waits(connection).incomplete); /* commits yield, uncounted */
     struct engine_statement *write = prepare("DELETE FROM t");
     struct engine_statement *read = prepare("SELECT 1");
     struct engine_statement *other = prepare("PRAGMA x");
