@@ -200,9 +200,12 @@ static void make_rows(struct rows *rows, const struct shape *shape, size_t count
 /* Gives some rows new content: a part of them, drawn at random. Their keys stay. */
 static void change_rows(struct rows *rows, const struct shape *shape, double part, uint64_t round)
 {
-    size_t changed = (size_t)((double)rows->count * part);
-    for (size_t i = 0; i < changed; i++) {
-        size_t place = part < 1 ? draw() % rows->count : i;
+    size_t wanted = (size_t)((double)rows->count * part);
+    for (size_t place = 0; place < rows->count; place++) {
+        if (draw() % (rows->count - place) >= wanted) {
+            continue;
+        }
+        wanted--;
         const struct pitot_value *key = &rows->value[place * rows->columns];
         size_t row = key->type == PITOT_INTEGER
                          ? (size_t)(key->as.integer - 1) / 3

@@ -138,6 +138,11 @@ static char *sql_of(struct apply *apply, enum apply_statement which)
             sqlite3_str_appendf(sql, " ORDER BY \"%w\"", table->column[table->rowid].name);
         }
         break;
+    case APPLY_ANY:
+        sqlite3_str_appendf(sql, "SELECT 1 FROM main.\"%w\"", table->name);
+        append_owned(sql, table);
+        sqlite3_str_appendall(sql, " LIMIT 1");
+        break;
     default:
         sqlite3_str_appendf(sql, "SELECT \"%w\" FROM main.\"%w\"", table->column[table->slice].name,
                             table->name);
@@ -207,6 +212,30 @@ static int find_owner(struct apply *apply, const char *row, struct pitot_error *
     return found;
 }
 
+/* A key that is only one index among others was not looked at before: 1, and DUPLICATE set, if it
+ * was staged twice. */
+static bool find_twice(const struct table *table, const struct stage *stage,
+                       struct pitot_error *error)
+{
+    for (size_t i = 0; i < table->keys; i++) {
+        if (table->key[i].column >= table->columns || table->key[i].collation == COLLATION_OTHER) {
+            return false;
+        }
+    }
+    if (table->rowid != TABLE_NONE || table->without_rowid) {
+        return false;
+    }
+    struct order order;
+    struct pitot_error found = {.code = 0};
+    bool twice = order_rows(&order, stage, table->key, table->keys, table->keys, NULL, &found) ==
+                 PITOT_ERROR_DUPLICATE;
+    order_release(&order);
+    if (twice && error != NULL) {
+        *error = found;
+    }
+    return twice;
+}
+
 int apply_refused(struct apply *apply, const struct stage *stage, const struct row *row,
                   size_t number, int rc, struct pitot_error *error)
 {
@@ -214,12 +243,16 @@ int apply_refused(struct apply *apply, const struct stage *stage, const struct r
     row_describe(stage, row, number, text, sizeof text);
     int code = failure_sqlite(error, apply->db, rc, "%s: %s%s", apply->table->name,
                               apply->table->keys == 0 ? "" : "the row with ", text);
-    if ((rc & 0xFF) != SQLITE_CONSTRAINT || apply->table->slice == TABLE_NONE ||
-        apply->table->keys == 0) {
+    if ((rc & 0xFF) != SQLITE_CONSTRAINT || apply->table->keys == 0) {
         return code;
     }
-    row_values(stage, row, apply->values);
-    return find_owner(apply, text, error) ? PITOT_ERROR_SLICE : code;
+    if (apply->table->slice != TABLE_NONE) {
+        row_values(stage, row, apply->values);
+        if (find_owner(apply, text, error)) {
+            return PITOT_ERROR_SLICE;
+        }
+    }
+    return find_twice(apply->table, stage, error) ? PITOT_ERROR_DUPLICATE : code;
 }
 
 int apply_new(struct apply **out, sqlite3 *db, const struct table *table,

@@ -18,6 +18,7 @@ enum apply_statement {
     APPLY_PUT,        /* REPLACE of one row */
     APPLY_PUT_GROUP,  /* REPLACE of APPLY_GROUP rows */
     APPLY_READ,       /* all rows that the source owns */
+    APPLY_ANY,        /* one of them */
     APPLY_OWNER,      /* the slice of a row, by key */
     APPLY_STATEMENTS
 };
@@ -55,6 +56,7 @@ int apply_refused(struct apply *apply, const struct stage *stage, const struct r
                   size_t number, int rc, struct pitot_error *error);
 
 /* What apply_prepare and apply_end do for a mode. */
+bool replace_moves_cells(const struct table *table); /* an image is a good thing to have */
 int replace_prepare(struct apply *apply, struct stage *stage, struct pitot_error *error);
 int merge_prepare(struct apply *apply, struct stage *stage, struct pitot_error *error);
 void merge_end(struct apply *apply, bool committed);

@@ -389,7 +389,8 @@ static int fill_index(struct pages *leaves, const struct stage *stage,
 {
     struct order order;
     int code = order_rows(&order, stage, index->key, index->keys,
-                          index->unique ? index->unique_keys : index->keys, index->name, error);
+                          index->unique ? index->unique_keys : index->keys,
+                          index->primary ? NULL : index->name, error);
     struct record_slot *slot = code == 0 ? calloc(index->keys, sizeof *slot) : NULL;
     int added = slot == NULL ? -1 : 1;
     size_t number = 0;

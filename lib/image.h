@@ -34,7 +34,7 @@ const char *image_name(const struct image *image);
  * Shows the stage's rows, which are in the table's order (order_stage()). 1: done. 0: an
  * entry of an index is too long for the image's form, or the connection takes no more databases,
  * all images being in use; the image is empty. Errors: CONSTRAINT (two rows agree in a
- * unique index), MEMORY and SQLite's; the image is empty.
+ * unique index), DUPLICATE (in the primary key), MEMORY and SQLite's; the image is empty.
  */
 int image_fill(struct image *image, const struct stage *stage, struct pitot_error *error);
 void image_empty(struct image *image);

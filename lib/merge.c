@@ -17,6 +17,31 @@ struct merge {
     struct mirror mirror;
 };
 
+/* So much is different that moving all rows anew is less work than writing those one by one; every
+ * page is written in any case. Long rows take their time however they come. */
+static bool moving_is_less(const struct stage *stage, const struct plan *plan)
+{
+    enum { LONG_ROW = 512 };
+    size_t written = plan->changed.count + plan->added.count + plan->gone;
+    size_t share = stage->table->indexes > 0 ? 3 : 2;
+    bool anew = plan->added.count == stage->rows && plan->gone == 0;
+    return anew || (written >= stage->rows / share && stage_memory(stage) < LONG_ROW * stage->rows);
+}
+
+/* Whether the source owns no row now. What is found is a guess: no lock is held. */
+static bool owns_none(struct apply *apply)
+{
+    sqlite3_stmt *any;
+    if (apply_statement(apply, APPLY_ANY, &any, NULL) != 0) {
+        return false;
+    }
+    int rc = apply->table->slice != TABLE_NONE ? convert_bind(any, 1, &apply->slice) : SQLITE_OK;
+    rc = rc == SQLITE_OK ? sqlite3_step(any) : rc;
+    sqlite3_reset(any);
+    sqlite3_clear_bindings(any);
+    return rc == SQLITE_DONE;
+}
+
 int merge_prepare(struct apply *apply, struct stage *stage, struct pitot_error *error)
 {
     if (apply->merge == NULL) {
@@ -28,18 +53,21 @@ int merge_prepare(struct apply *apply, struct stage *stage, struct pitot_error *
     struct merge *merge = apply->merge;
     plan_clear(&merge->plan, apply->table->keys);
     merge->planned = false;
+    int code = 0;
     if (!apply->remember) {
-        return 0;
-    }
-    int code;
-    if (merge->known) {
+        /* The table is read. */
+    } else if (merge->known) {
         code = mirror_compare(&merge->mirror, stage, &merge->plan, error);
         merge->planned = code > 0;
         code = code > 0 ? 0 : code;
     } else {
         code = mirror_build(&merge->mirror, stage, error);
     }
-    merge->known = code == 0;
+    merge->known = apply->remember && code == 0;
+    if (code == 0 && replace_moves_cells(apply->table) &&
+        (merge->planned ? moving_is_less(stage, &merge->plan) : owns_none(apply))) {
+        code = replace_prepare(apply, stage, error);
+    }
     return code;
 }
 
@@ -128,14 +156,16 @@ static int delete_gone(struct apply *apply, const struct plan *plan, uint64_t *d
     return rc == SQLITE_OK ? 0 : failure_sqlite(error, apply->db, rc, "%s: deleting", table->name);
 }
 
-/* Rows that take over values of unique columns from each other must all be gone before the first
+/* Where there are indexes, an UPDATE leaves the row where it is and the key's index alone.
+ *
+ * Rows that take over values of unique columns from each other must all be gone before the first
  * comes back. Where that would be seen, by triggers or by rows that refer to them, they are updated
  * in place, one after the other. */
 static int write_changed(struct apply *apply, const struct stage *stage, const struct plan *plan,
                          struct pitot_error *error)
 {
     const struct table *table = apply->table;
-    if (table->triggers || table->referenced) {
+    if (table->triggers || table->referenced || (table->indexes > 0 && !table->unique_beside)) {
         return run_rows(apply, stage, APPLY_UPDATE, &plan->changed, 0, error);
     }
     if (!table->unique_beside) {
@@ -145,25 +175,6 @@ static int write_changed(struct apply *apply, const struct stage *stage, const s
     return code != 0 ? code : run_rows(apply, stage, APPLY_INSERT, &plan->changed, 0, error);
 }
 
-/* A new row that was refused may be one that was staged twice. */
-static int insert_added(struct apply *apply, const struct stage *stage, const struct plan *plan,
-                        struct pitot_error *error)
-{
-    const struct table *table = apply->table;
-    int code = run_rows(apply, stage, APPLY_INSERT, &plan->added, 0, error);
-    if (code == PITOT_ERROR_CONSTRAINT) {
-        struct order order;
-        int found = order_rows(&order, stage, table->key, table->keys, table->keys, NULL,
-                               &(struct pitot_error){.code = 0});
-        if (found == PITOT_ERROR_DUPLICATE) {
-            order_release(&order);
-            return order_rows(&order, stage, table->key, table->keys, table->keys, NULL, error);
-        }
-        order_release(&order);
-    }
-    return code;
-}
-
 int apply_merge(struct apply *apply, struct stage *stage, bool trusted, struct pitot_counts *counts,
                 struct pitot_error *error)
 {
@@ -171,9 +182,15 @@ int apply_merge(struct apply *apply, struct stage *stage, bool trusted, struct p
     struct plan *plan = &merge->plan;
     struct pitot_counts found = {0};
     int code = trusted && merge->planned ? 0 : table_compare(apply, stage, plan, error);
-    code = code != 0 ? code : delete_gone(apply, plan, &found.deleted, error);
-    code = code != 0 ? code : write_changed(apply, stage, plan, error);
-    code = code != 0 ? code : insert_added(apply, stage, plan, error);
+    if (code == 0 && apply->filled && moving_is_less(stage, plan)) {
+        struct pitot_counts moved;
+        code = apply_replace(apply, stage, &moved, error);
+        found.deleted = plan->gone;
+    } else if (code == 0) {
+        code = delete_gone(apply, plan, &found.deleted, error);
+        code = code != 0 ? code : write_changed(apply, stage, plan, error);
+        code = code != 0 ? code : run_rows(apply, stage, APPLY_INSERT, &plan->added, 0, error);
+    }
     if (code == 0) {
         found.inserted = plan->added.count;
         found.updated = plan->changed.count;

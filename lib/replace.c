@@ -10,7 +10,7 @@
 /* Below this an image costs more than it saves. */
 enum { IMAGE_ROWS = 24 };
 
-static bool transfers(const struct table *table)
+bool replace_moves_cells(const struct table *table)
 {
     return table->slice == TABLE_NONE ? table->transferable : table->transferable_beside;
 }
@@ -23,7 +23,7 @@ int replace_prepare(struct apply *apply, struct stage *stage, struct pitot_error
         return 0;
     }
     if (apply->image == NULL) {
-        int code = image_new(&apply->image, apply->db, table, transfers(table), error);
+        int code = image_new(&apply->image, apply->db, table, replace_moves_cells(table), error);
         if (code != 0 || apply->image == NULL) {
             apply->no_image = code == 0;
             return code;

@@ -272,6 +272,7 @@ static int read_index(struct table *table, sqlite3 *db, sqlite3_stmt *list,
         return code;
     }
     index->unique = unique;
+    index->primary = primary;
     index->unique_keys = unique ? declared : index->keys;
     facts->unique_beside = facts->unique_beside || (unique && !primary);
     for (size_t i = 0; i < index->keys; i++) {

@@ -42,6 +42,7 @@ struct table_index {
     char *name;
     char *sql; /* NULL: made by a constraint */
     bool unique;
+    bool primary;          /* it is the primary key's */
     struct table_key *key; /* all columns of its entries, the rowid among them */
     size_t keys;
     size_t unique_keys; /* how many of them must not repeat; `keys` if it is not unique */
