@@ -90,13 +90,17 @@ test:
 	done
 	@PITOT_ENGINES_CACHE="$${XDG_CACHE_HOME:-$$HOME/.cache}/pitot/engines" ctest --preset test
 
+# Kills of libpitot's writer in each phase.
+LIBRARY_KILLS = 100
+
 torture:
 	@scripts/setup --tests
 	@cmake --preset test -Wno-dev --log-level=WARNING
-	@cmake --build --preset test --target pitot pitot-worker
+	@cmake --build --preset test --target pitot pitot-worker library-torture
 	@PYTHON=/usr/bin/python3; [ -x $$PYTHON ] || PYTHON=python3; \
 	PYTHONDONTWRITEBYTECODE=1 PITOT_BUILD_FOLDER="$$PWD/build-test" \
 	    $$PYTHON tests/torture/torture.py $(value ARGS)
+	@build-test/library-torture --kills $(LIBRARY_KILLS)
 
 asan tsan:
 	@scripts/setup --tests
