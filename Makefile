@@ -82,6 +82,7 @@ turso:
 # the variable.
 test:
 	@scripts/setup --tests
+	@$(engine-sqlite)
 	@$(engines-node)
 	@$(engine-turso)
 	@set -e; $(page); for preset in test asan tsan clang; do \
