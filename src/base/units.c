@@ -210,6 +210,23 @@ int units_rate(const char *what, const char *text, double *per_second, double *s
                      what, text);
 }
 
+int units_percent(const char *what, const char *text, double *share, struct error *error)
+{
+    const char *rest = text;
+    uint64_t whole, numerator, denominator;
+    if (take_digits(&rest, &whole) && take_fraction(&rest, &numerator, &denominator) &&
+        (*rest == '\0' || strcmp(rest, "%") == 0)) {
+        double percent = (double)whole + (double)numerator / (double)denominator;
+        if (percent > 0 && percent <= PERCENT_MAX) {
+            *share = percent / 100;
+            return 0;
+        }
+    }
+    return error_set(error, ERROR_INVALID,
+                     "%s: \"%s\" is no share; give per cent above 0 and at most 1000, such as 5%%",
+                     what, text);
+}
+
 /* Three significant digits of a value below 999.5 in [0, 1000), or whole above;
  * written from integers, so that no locale puts a comma in. */
 static void print_digits(char *out, size_t size, double value)

@@ -27,6 +27,9 @@ int units_count(const char *what, const char *text, uint64_t min, uint64_t max, 
 int units_rate(const char *what, const char *text, double *per_second, double *share,
                struct error *error);
 
+/* A share in per cent, above 0 and at most 1000: "5%" or "5" gives 0.05. */
+int units_percent(const char *what, const char *text, double *share, struct error *error);
+
 /* "5.20 µs", "1.20 ms", "3.40 GB" (powers of 1000): three significant digits, unit
  * fitting the size after rounding, "–" for NAN and infinity. Independent of the
  * locale. out needs UNITS_TEXT_SIZE bytes. */

@@ -26,7 +26,7 @@ static const struct command command_help_itself = {
 };
 
 static const struct command *const commands[] = {
-    &command_verify, &command_prod,    &command_bench,
+    &command_verify, &command_prod,    &command_bench,       &command_compare,
     &command_report, &command_engines, &command_help_itself,
 };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
@@ -53,7 +53,8 @@ static void command_help(const struct command *command, size_t columns, struct b
 }
 
 static const char exit_statuses[] =
-    "0 done; 1 an engine failed or differed, the others were measured; 2 a mistake in the usage, "
+    "0 done; 1 an engine failed or differed, the others were measured, or a row is slower than "
+    "compare's --threshold allows; 2 a mistake in the usage, "
     "or in a name, script, manifest or file given; 3 it cannot run here, or no engine was left; "
     "130 ended by SIGINT and 143 by SIGTERM, with what was measured until then. A reader of "
     "standard output that goes away (| head) changes nothing of that.";

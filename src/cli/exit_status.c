@@ -63,5 +63,7 @@ int exit_status_of_result(const struct result *result, int signal)
     if (failed == result->engines.count) {
         return STATUS_UNABLE;
     }
-    return whole == result->engines.count && !result->partial ? STATUS_DONE : STATUS_ENGINE;
+    uint64_t slower = result->comparison.slower;
+    bool held = slower == RESULT_ABSENT || slower == 0;
+    return whole == result->engines.count && !result->partial && held ? STATUS_DONE : STATUS_ENGINE;
 }

@@ -2,10 +2,10 @@
  * What the exit status of pitot means:
  *
  *     0    done
- *     1    an engine failed, differed or was cut short; the others were measured
- *     2    a mistake in the usage, or in a name, script, manifest or file given
- *     3    it cannot run here, or no engine was left
- *     130  ended by SIGINT, 143 by SIGTERM: what was measured until then was shown
+ *     1    an engine failed, differed or was cut short, the others were measured; or a row is
+ * slower by more than compare's --threshold 2    a mistake in the usage, or in a name, script,
+ * manifest or file given 3    it cannot run here, or no engine was left 130  ended by SIGINT, 143
+ * by SIGTERM: what was measured until then was shown
  *
  * Pure functions: the signal is passed in.
  */

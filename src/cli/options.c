@@ -132,6 +132,8 @@ static int set_value(const struct option *option, const char *text, void *values
         struct option_rate *rate = value;
         return units_rate(label.text, text, &rate->per_second, &rate->share, error);
     }
+    case OPTION_PERCENT:
+        return units_percent(label.text, text, value, error);
     case OPTION_PAIRS:
         return parse_pair(label.text, option->argument, text, value, error);
     }
@@ -149,6 +151,8 @@ static void set_absent(const struct option *option, void *values)
     } else if (option->kind == OPTION_RATE) {
         *(struct option_rate *)value =
             (struct option_rate){.per_second = (double)NAN, .share = (double)NAN};
+    } else if (option->kind == OPTION_PERCENT) {
+        *(double *)value = (double)NAN;
     }
 }
 

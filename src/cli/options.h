@@ -40,6 +40,7 @@ enum option_kind {
     OPTION_CACHE_SIZE, /* int64_t as PRAGMA cache_size takes it */
     OPTION_AMOUNT,     /* struct option_amount; without a suffix in operations */
     OPTION_RATE,       /* struct option_rate */
+    OPTION_PERCENT,    /* double, a share: 5% is 0.05; NAN when absent */
     OPTION_PAIRS,      /* result_pairs: NAME=VALUE, may be repeated */
 };
 

@@ -250,12 +250,10 @@ void prod_options_fill(const struct prod_options *given, struct plan *plan)
     };
 }
 
-int prod_options_plan(const struct prod_options *given, const struct suite *suite,
-                      struct plan *plan, struct plan_case *plan_case, struct error *error)
+int prod_options_case(const struct prod_options *given, const struct suite *suite,
+                      struct plan_case *plan_case, struct error *error)
 {
-    prod_options_fill(given, plan);
     *plan_case = (struct plan_case){
-        .plan = plan,
         .label = suite->name,
         .suite = suite,
         .threads = (uint32_t)given->threads,
@@ -266,8 +264,17 @@ int prod_options_plan(const struct prod_options *given, const struct suite *suit
         .rate = given->rate.per_second,
         .rate_share = given->rate.share,
     };
-    plan->cases = plan_case;
-    plan->case_count = 1;
     int code = prod_options_scale(suite, given->scale, &plan_case->scale, error);
     return code != 0 ? code : choose_scenario(suite, &plan_case->scenario, error);
+}
+
+int prod_options_plan(const struct prod_options *given, const struct suite *suite,
+                      struct plan *plan, struct plan_case *plan_case, struct error *error)
+{
+    prod_options_fill(given, plan);
+    int code = prod_options_case(given, suite, plan_case, error);
+    plan_case->plan = plan;
+    plan->cases = plan_case;
+    plan->case_count = 1;
+    return code;
 }

@@ -39,6 +39,10 @@ void prod_options_fill(const struct prod_options *options, struct plan *plan);
 /* The scale of that name, NULL: the first. ERROR_INVALID: there is none, the nearest is named. */
 int prod_options_scale(const struct suite *suite, const char *name, const struct suite_scale **out,
                        struct error *error);
+/* The one case of prod: scale and scenario are picked out of `suite`. Points into options and
+ * suite; `plan` is left NULL. ERROR_INVALID: no such scale, or not exactly one scenario. */
+int prod_options_case(const struct prod_options *options, const struct suite *suite,
+                      struct plan_case *plan_case, struct error *error);
 /* Fills the plan except registry and engines, with the one case of prod; picks scale and scenario
  * out of `suite`. Plan and case point into options, suite and each other. ERROR_INVALID: no such
  * scale, or not exactly one scenario. */

@@ -10,8 +10,11 @@
 #include "report/html.h"
 #include "report/report.h"
 #include "result/json.h"
+#include "statistics/compare.h"
 #include "statistics/summary.h"
+#include "statistics/verdict.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -195,14 +198,56 @@ int session_engines(struct session *session, struct error *error, int *status)
 
 /* ---- after measuring ---------------------------------------------------- */
 
-/* Figures over the rounds, computed once for all printers. */
-static int summarize(struct result *result, struct error *error)
+size_t session_baseline(const struct session *session)
 {
+    for (size_t i = 0; i < session->engines.count; i++) {
+        if (strcmp(session->engines.items[i].name, "sqlite") == 0) {
+            return i;
+        }
+    }
+    for (size_t i = 0; i < session->engines.count; i++) {
+        if (!session->engines.items[i].manifest->no_database) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+/* Several engines are compared as soon as there are rounds enough for a verdict, also by commands
+ * that were not asked to. */
+static int choose_baseline(struct session *session, struct error *error)
+{
+    struct result *result = session->result;
+    bool timed = result->engines.count > 1 && result->engines.items[0].summaries.count > 0;
+    if (result->comparison.baseline != NULL || !timed || result->plan.rounds < VERDICT_ROUNDS_MIN) {
+        return 0;
+    }
+    result->comparison.baseline = strdup(result->engines.items[session_baseline(session)].name);
+    return result->comparison.baseline != NULL
+               ? 0
+               : error_set(error, ERROR_MEMORY, "out of memory for the comparison");
+}
+
+/* Figures over the rounds, computed once for all printers. */
+static int summarize(struct session *session, struct error *error)
+{
+    struct result *result = session->result;
     int code = 0;
     for (size_t i = 0; i < result->engines.count && code == 0; i++) {
         code = summarize_engine(&result->engines.items[i], error);
     }
-    return code;
+    code = code == 0 ? choose_baseline(session, error) : code;
+    code = code == 0 ? compare_fill(result, error) : code;
+    return code == 0 && session->finish != NULL ? session->finish(session, error) : code;
+}
+
+int session_save(struct session *session, struct error *error)
+{
+    if (json_file(session) == NULL) {
+        return 0;
+    }
+    int code = summarize(session, error);
+    return code == 0 ? result_write(session->result, json_file(session), error) : code;
 }
 
 static int print_table(const struct result *result, struct error *error)
@@ -292,6 +337,13 @@ static void explain_event_loop(const struct session *session, const struct resul
  * elsewhere. */
 static void explain(const struct session *session)
 {
+    uint64_t slower = session->result->comparison.slower;
+    if (slower != RESULT_ABSENT && slower > 0) {
+        char *message =
+            result_text("%" PRIu64 " row%s slower", slower, slower == 1 ? " is" : "s are");
+        output_complain(session->command->name, message != NULL ? message : "rows are slower");
+        free(message);
+    }
     for (size_t i = 0; i < session->result->engines.count; i++) {
         const struct result_engine *engine = &session->result->engines.items[i];
         const char *status = engine->status != NULL ? engine->status : "failed";
@@ -339,12 +391,14 @@ int session_run(struct session *session,
     bool measured = code == 0 || some(session->result);
     struct error late = ERROR_INIT;
     int delivered = STATUS_DONE;
-    if (measured && summarize(session->result, &late) != 0) {
+    if (measured && summarize(session, &late) != 0) {
         output_complain(session->command->name, late.message);
         delivered = exit_status_of_error(late.code, 0);
     } else if (measured) {
         delivered = deliver(session);
     }
+    /* Whether a row is slower is only known now. */
+    status = code == 0 ? exit_status_of_result(session->result, interrupt_signal()) : status;
     if (code != 0) {
         if (!measured && json_file(session) != NULL) {
             char *message = result_text("%s; %s, %s is left as it was", error.message, nothing,

@@ -10,6 +10,9 @@
 #include "cli/progress.h"
 
 struct session {
+    /* Called once figures and comparison are there, before they are shown; NULL: nothing is to be
+     * done then. */
+    int (*finish)(struct session *session, struct error *error);
     const struct command *command;
     struct prod_options *given; /* the command's values */
     struct registry registry;
@@ -36,6 +39,14 @@ int session_suite(struct session *session, const char *folder, const char *built
 int session_registry(struct session *session, struct error *error, int *status);
 /* which of them take part; signals are caught from then on. */
 int session_engines(struct session *session, struct error *error, int *status);
+
+/* Index of the engine that others are compared with unless it is named: the one that is called
+ * sqlite, else the first that stores anything, else the first. There is one at least. */
+size_t session_baseline(const struct session *session);
+
+/* Writes the file of --json as the result is, with its figures; nothing without such a file. For
+ * use while the work goes on. */
+int session_save(struct session *session, struct error *error);
 
 /* For session_run(): any engine was run in a round. */
 bool session_anything_measured(const struct result *result);

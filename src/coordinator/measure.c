@@ -1,8 +1,5 @@
 #include "coordinator/measurement.h"
 
-#include "coordinator/interrupt.h"
-#include "coordinator/order.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,75 +48,6 @@ size_t measurement_count_running(const struct measurement *m, const struct measu
 char *measurement_prefix(const struct measurement *m, const struct measured_case *measured)
 {
     return m->plan->case_count > 1 ? result_text("%s, ", measured->plan_case.label) : strdup("");
-}
-
-/* ---- rounds ------------------------------------------------------------------------------ */
-
-/* How long a run of a case takes: as before, or as its plan says. */
-static uint64_t run_ns(const struct measured_case *measured)
-{
-    return measured->spent_runs > 0 ? measured->spent_ns / measured->spent_runs
-                                    : measured->expected_ns;
-}
-
-/* What is still to come behind a run of `measured` in round `round` (from 0) that leaves `behind`
- * engines to run in this case and round. */
-static uint64_t left_ns(const struct measurement *m, const struct measured_case *measured,
-                        uint32_t round, size_t behind)
-{
-    uint64_t sum = 0;
-    uint64_t later = m->plan->rounds - round - 1;
-    for (size_t i = 0; i < m->plan->case_count; i++) {
-        const struct measured_case *other = &m->cases[i];
-        uint64_t running = measurement_count_running(m, other);
-        uint64_t runs = running * later + (i == measured->index  ? behind
-                                           : i > measured->index ? running
-                                                                 : 0);
-        if (runs > 0 && run_ns(other) == PROGRESS_UNKNOWN) {
-            return PROGRESS_UNKNOWN;
-        }
-        sum += runs * run_ns(other);
-    }
-    return sum;
-}
-
-/* All engines of a case in a round (from 0). */
-static int run_case(struct measurement *m, struct measured_case *measured, uint32_t round,
-                    size_t *order, struct error *error)
-{
-    size_t engines = m->plan->engines->count;
-    size_t behind = measurement_count_running(m, measured);
-    struct run_place place = {.round = (uint64_t)round + 1};
-    int status = 0;
-    order_of_round(m->plan->seed, engines, round, measured->index, order);
-    for (size_t i = 0; i < engines && status == 0; i++) {
-        if (!m->alive[order[i]] || !measured->alive[order[i]]) {
-            continue;
-        }
-        place.position++;
-        place.after_ns = left_ns(m, measured, round, --behind);
-        status = measurement_run(m, measured, order[i], &place, error);
-        if (status == 0 && interrupt_requested()) {
-            status = error_set(error, ERROR_INTERRUPTED, "ended by a signal");
-        }
-    }
-    return status;
-}
-
-static int rounds(struct measurement *m, struct error *error)
-{
-    size_t *order = calloc(m->plan->engines->count, sizeof *order);
-    int status = order != NULL ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
-    for (uint32_t round = 0; round < m->plan->rounds && status == 0; round++) {
-        for (size_t i = 0; i < m->plan->case_count && status == 0; i++) {
-            status = run_case(m, &m->cases[i], round, order, error);
-        }
-        if (status == 0 && measurement_count_alive(m) == 0) {
-            break; /* what each engine died of is in the result */
-        }
-    }
-    free(order);
-    return status;
 }
 
 /* ---- what became of it ------------------------------------------------------------------- */
@@ -215,7 +143,8 @@ static int prepare_case(struct measurement *m, struct measured_case *measured, s
 
 static int sequence(struct measurement *m, struct error *error)
 {
-    int status = measurement_identify(m, error);
+    int status = measurement_look_back(m, error);
+    status = status == 0 ? measurement_identify(m, error) : status;
     for (size_t i = 0; i < m->plan->case_count && status == 0; i++) {
         if (measurement_count_alive(m) == 0) {
             return measurement_none_left(m, error);
@@ -224,6 +153,9 @@ static int sequence(struct measurement *m, struct error *error)
     }
     if (status == 0 && measurement_count_alive(m) == 0) {
         status = measurement_none_left(m, error);
+    }
+    if (status == 0) {
+        status = measurement_resume(m, error);
     }
     if (status == 0) {
         status = measurement_answers(m, error);
@@ -241,7 +173,7 @@ static int sequence(struct measurement *m, struct error *error)
         status = measurement_none_left(m, error);
     }
     if (status == 0) {
-        status = rounds(m, error);
+        status = measurement_rounds(m, error);
     }
     if (status == 0 && m->plan->event_loop) {
         status = measurement_event_loops(m, error);

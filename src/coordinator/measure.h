@@ -41,6 +41,27 @@ struct plan_case {
     uint32_t first_connection, connections_total;
 };
 
+/* What a comparison asks for besides its cases; all of it empty otherwise. */
+struct plan_comparison {
+    bool again;      /* each round holds a second run of the baseline, aside: A against A */
+    size_t baseline; /* index of that engine */
+    /* A round of a case in which steal or the CPU of others exceeds this share of all cores in any
+     * run is measured again, once, after all rounds; 0: none is. */
+    double disturbance_max;
+    /* An earlier result of the same plan, engines and versions to go on from; its runs become those
+     * of this one. NULL: none. */
+    struct result *resumed;
+    const char *resumed_from; /* its file, for messages */
+    /* An earlier result that will be compared with: of the same host and settings, with a case at
+     * least that is the same. NULL: none. Either of the two says how many executions a case has
+     * that is only told how long it should last, and what rate one has that is told a share. */
+    const struct result *against;
+    const char *against_from;
+    /* Called after each round with the result as far as it is, marked partial. May be NULL. */
+    void (*round_done)(void *context);
+    void *context;
+};
+
 struct plan {
     const struct plan_case *cases; /* in the order in which a round runs them */
     size_t case_count;
@@ -57,6 +78,7 @@ struct plan {
     const result_pairs *pragmas; /* --pragma */
     enum plan_check check;
     bool fresh, keep;
+    struct plan_comparison comparison;
     bool event_loop; /* also on the main thread of each worker that can, after the rounds */
 };
 

@@ -85,6 +85,7 @@ static int fill_cases(struct measurement *m, struct error *error)
         result_case_init(out);
         measured->plan_case = m->plan->cases[i];
         measured->index = i;
+        measured->again = m->plan->comparison.again;
         measured->expected_ns = expected_ns(&measured->plan_case);
         measured->alive = calloc(m->plan->engines->count, sizeof *measured->alive);
         if (measured->alive == NULL) {

@@ -30,6 +30,8 @@ struct measured_case {
     size_t index;                   /* in plan, result.cases and the summaries of an engine */
     struct case_template *template; /* NULL: no engine stores anything */
     bool *alive;                    /* by engine: it has not failed in this case */
+    bool again;                     /* the baseline runs twice, and has not failed in that */
+    uint64_t rounds_left;           /* that are still to come, the one that is under way aside */
     uint64_t expected_ns;           /* of a run; PROGRESS_UNKNOWN */
     uint64_t spent_ns, spent_runs;  /* in runs, all that belongs to them included */
 };
@@ -95,6 +97,7 @@ int measurement_check(struct measurement *m, const struct measured_case *measure
 /* Where a run stands. */
 struct run_place {
     uint64_t round, position; /* from 1 */
+    bool again;               /* the baseline's second run */
     uint64_t after_ns;        /* what all that comes after it may take; PROGRESS_UNKNOWN */
 };
 /* One engine in one case in one round. Failures of the engine go to the result; an error ends the
@@ -115,6 +118,16 @@ double measurement_throughput(const struct result_run *run);
 
 /* For cases whose rate is a share: runs every engine in a closed loop and chooses the rate. */
 int measurement_rates(struct measurement *m, struct error *error);
+
+/* Takes lengths and rates of cases from the earlier result, if there is one. ERROR_INVALID: it
+ * cannot be compared with, and why. */
+int measurement_look_back(struct measurement *m, struct error *error);
+/* Takes the rounds that are whole out of the result to be resumed. ERROR_INVALID: it is of another
+ * plan, host, engine or version, and in what is said. */
+int measurement_resume(struct measurement *m, struct error *error);
+
+/* All rounds that are not there yet, and again those that the host disturbed. */
+int measurement_rounds(struct measurement *m, struct error *error);
 
 /* After the rounds: the event loop of every engine that is alive, in its result. What an engine
  * does wrong is there and a warning; an error ends the whole measurement. */

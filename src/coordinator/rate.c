@@ -2,6 +2,7 @@
 #include "coordinator/interrupt.h"
 #include "coordinator/measurement.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +87,7 @@ int measurement_rates(struct measurement *m, struct error *error)
     int status = 0;
     for (size_t i = 0; i < m->plan->case_count && status == 0; i++) {
         struct measured_case *measured = &m->cases[i];
-        if (!(measured->plan_case.rate_share > 0)) {
+        if (!(measured->plan_case.rate_share > 0) || isfinite(measured->plan_case.rate)) {
             continue;
         }
         for (size_t k = 0; k < m->plan->engines->count && status == 0; k++) {

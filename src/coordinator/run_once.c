@@ -133,6 +133,22 @@ static void end_copy(struct measurement *m, char *path)
     free(path);
 }
 
+/* The second run only tells how noisy the others are: its failure is none of the engine's row. */
+static int note_failure_again(struct measurement *m, struct measured_case *measured, size_t index,
+                              const struct error *failure, struct error *error)
+{
+    char *prefix = measurement_prefix(m, measured);
+    int status = prefix != NULL
+                     ? result_warn(m->result, m->result->engines.items[index].name,
+                                   "%sits second run, A against A, failed, and the noise floor "
+                                   "does without: %s",
+                                   prefix, failure->message)
+                     : ERROR_MEMORY;
+    measured->again = false;
+    free(prefix);
+    return status == 0 ? 0 : error_set(error, ERROR_MEMORY, "out of memory for the warnings");
+}
+
 /* What went wrong with a run, in the result; an error when that ends everything. */
 static int note_failure(struct measurement *m, struct measured_case *measured, size_t index,
                         struct result_run *run, const struct error *failure, struct error *error)
@@ -147,7 +163,9 @@ static int note_failure(struct measurement *m, struct measured_case *measured, s
     }
     free(run->error);
     run->error = strdup(failure->message);
-    if (status == 0) {
+    if (status == 0 && run->aside != NULL) {
+        status = note_failure_again(m, measured, index, failure, error);
+    } else if (status == 0) {
         measurement_fail_case(m, measured, index, failure->message);
     }
     return status;
@@ -217,9 +235,11 @@ int measurement_run(struct measurement *m, struct measured_case *measured, size_
                     const struct run_place *place, struct error *error)
 {
     struct result_engine *engine = &m->result->engines.items[index];
-    struct result_run *run = result_list_add(&engine->runs);
+    struct result_run *run =
+        place->again ? result_list_add(&engine->aside) : result_list_add(&engine->runs);
     char *prefix = measurement_prefix(m, measured);
-    char *step = prefix != NULL ? result_text("%s%s: round %llu of %u", prefix, engine->name,
+    char *step = prefix != NULL ? result_text("%s%s%s: round %llu of %u", prefix, engine->name,
+                                              place->again ? " again" : "",
                                               (unsigned long long)place->round, m->plan->rounds)
                                 : NULL;
     int status = ERROR_MEMORY;
@@ -231,7 +251,10 @@ int measurement_run(struct measurement *m, struct measured_case *measured, size_
         run->case_index = measured->index;
         run->round = place->round;
         run->position = place->position;
-        status = run_engine(m, measured, index, place, step, run, error);
+        run->aside = place->again ? strdup("again") : NULL;
+        status = place->again && run->aside == NULL
+                     ? error_set(error, ERROR_MEMORY, "out of memory")
+                     : run_engine(m, measured, index, place, step, run, error);
     }
     measured->spent_ns += clock_now_ns() - started_ns;
     measured->spent_runs++;

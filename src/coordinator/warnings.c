@@ -4,6 +4,7 @@
 
 #include "coordinator/job.h"
 #include "coordinator/measurement.h"
+#include "result/rounds.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -128,6 +129,27 @@ static int warn_sync_calls(struct measurement *m)
     return 0;
 }
 
+/* Rounds that the host disturbed, and again when they were repeated. */
+static int warn_rounds(struct measurement *m)
+{
+    double most = m->plan->comparison.disturbance_max;
+    uint64_t rounds = 0;
+    uint64_t disturbed = 0;
+    for (size_t of = 0; most > 0 && of < m->plan->case_count; of++) {
+        for (uint32_t round = 1; round <= m->plan->rounds; round++) {
+            rounds++;
+            disturbed += round_disturbed(m->result, of, round, most) ? 1 : 0;
+        }
+    }
+    return disturbed == 0
+               ? 0
+               : result_warn(m->result, NULL,
+                             "steal or the CPU of others exceeded %g %% in %" PRIu64 " of %" PRIu64
+                             " rounds of a case, and they are in the figures: intervals are wide "
+                             "for it; a host that does nothing else would show more",
+                             most * 100, disturbed, rounds);
+}
+
 static int warn_null(struct measurement *m, size_t index)
 {
     if (!m->plan->engines->items[index].manifest->no_database) {
@@ -172,6 +194,7 @@ int measurement_warn(struct measurement *m, struct error *error)
     status = status == 0 ? warn_page_cache(m) : status;
     status = status == 0 ? warn_file_system(m) : status;
     status = status == 0 ? warn_sync_calls(m) : status;
+    status = status == 0 ? warn_rounds(m) : status;
     status = status == 0 ? warn_rate(m->result) : status;
     for (size_t i = 0; i < engines && status == 0; i++) {
         exempt[i] = m->plan->engines->items[i].manifest->no_database;

@@ -345,6 +345,84 @@ static void put_event_loop(struct buffer *out, const struct result *result,
     }
 }
 
+/* ---- engines beside each other ---------------------------------------------------- */
+
+/* An engine by its name; `other` is filled for one of an older file. */
+static const struct result_engine *engine_of(const struct result *result, char *name,
+                                             struct result_engine *other)
+{
+    for (size_t i = 0; i < result->engines.count; i++) {
+        if (strcmp(result->engines.items[i].name, name) == 0) {
+            return &result->engines.items[i];
+        }
+    }
+    *other = (struct result_engine){.name = name};
+    return other;
+}
+
+/* METRIC_SUFFIX: a ratio with its interval; and METRIC_SUFFIX_verdict, a number for a word. */
+static void put_ratio(const struct subject *subject, const char *metric, const char *suffix,
+                      const struct result_figure *ratio, const char *verdict)
+{
+    char name[80];
+    snprintf(name, sizeof name, "%.20s_%s", metric, suffix);
+    put_figure(subject, name, "1", ratio);
+    snprintf(name, sizeof name, "%.20s_%s_verdict", metric, suffix);
+    start_row(subject, name, "-1 to 1");
+    if (verdict != NULL && strcmp(verdict, "closed loop") != 0) {
+        buffer_puts(subject->out, strcmp(verdict, "faster") == 0   ? "1"
+                                  : strcmp(verdict, "slower") == 0 ? "-1"
+                                                                   : "0");
+    }
+    buffer_puts(subject->out, ",,\r\n");
+}
+
+static void put_comparison_table(struct buffer *out, const struct result *result,
+                                 const struct result_comparison_table *table)
+{
+    struct result_engine other;
+    for (size_t i = 0; i < table->rows.count; i++) {
+        const struct result_comparison_row *row = &table->rows.items[i];
+        const char *label = result->cases.items[row->case_index].label;
+        for (size_t k = 0; k < row->cells.count; k++) {
+            const struct result_comparison_cell *cell = &row->cells.items[k];
+            const struct subject subject = {out, engine_of(result, cell->engine, &other), label,
+                                            row->role, row->script};
+            put_ratio(&subject, table->metric, "ratio",
+                      &(struct result_figure){cell->ratio, cell->ratio_low, cell->ratio_high},
+                      cell->verdict);
+        }
+    }
+    for (size_t i = 0; i < table->geometric_means.count; i++) {
+        const struct result_comparison_mean *mean = &table->geometric_means.items[i];
+        const struct subject subject = {out, engine_of(result, mean->engine, &other), NULL,
+                                        table->suite, NULL};
+        put_ratio(&subject, table->metric, "geometric_mean",
+                  &(struct result_figure){mean->ratio, mean->ratio_low, mean->ratio_high},
+                  mean->verdict);
+    }
+}
+
+static void put_comparison(struct buffer *out, const struct result *result)
+{
+    struct result_engine other;
+    const struct result_against *against = &result->comparison.against;
+    for (size_t i = 0; i < result->comparison.tables.count; i++) {
+        put_comparison_table(out, result, &result->comparison.tables.items[i]);
+    }
+    for (size_t i = 0; i < against->tables.count; i++) {
+        const struct result_against_table *table = &against->tables.items[i];
+        for (size_t k = 0; k < table->rows.count; k++) {
+            const struct result_against_row *row = &table->rows.items[k];
+            const struct subject subject = {out, engine_of(result, row->engine, &other), row->row,
+                                            NULL, NULL};
+            put_ratio(&subject, table->metric, "against",
+                      &(struct result_figure){row->ratio, row->ratio_low, row->ratio_high},
+                      row->verdict);
+        }
+    }
+}
+
 void report_csv(const struct result *result, struct buffer *out)
 {
     buffer_puts(out, "engine,version,case,role,script,metric,unit,median,min,max\r\n");
@@ -363,4 +441,5 @@ void report_csv(const struct result *result, struct buffer *out)
         }
         put_event_loop(out, result, engine);
     }
+    put_comparison(out, result);
 }

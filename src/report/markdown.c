@@ -87,29 +87,37 @@ static void put_row_name(struct buffer *out, const struct result *result,
     buffer_puts(out, " |");
 }
 
-static void put_verdict(struct buffer *out, const struct result_comparison_cell *cell,
-                        const char *baseline)
+static void put_verdict(struct buffer *out, const char *verdict, const char *note)
 {
     buffer_putc(out, ' ');
-    if (baseline != NULL && strcmp(cell->engine, baseline) == 0) {
-        buffer_puts(out, "baseline");
-    } else if (cell->verdict != NULL) {
-        bool sure = strcmp(cell->verdict, "faster") == 0 || strcmp(cell->verdict, "slower") == 0;
+    if (verdict != NULL) {
+        bool sure = strcmp(verdict, "faster") == 0 || strcmp(verdict, "slower") == 0;
         buffer_puts(out, sure ? "**" : "");
-        put_text(out, cell->verdict);
+        put_text(out, verdict);
         buffer_puts(out, sure ? "**" : "");
     }
-    if (cell->note != NULL) {
-        buffer_puts(out, cell->verdict != NULL ? ": " : "");
-        put_text(out, cell->note);
+    if (note != NULL) {
+        buffer_puts(out, verdict != NULL ? ": " : "");
+        put_text(out, note);
     }
     buffer_puts(out, " |\n");
+}
+
+/* " 0.924 | 0.881 to 0.967 |" */
+static void put_ratios(struct buffer *out, double ratio, double low, double high)
+{
+    buffer_putc(out, ' ');
+    put_ratio(out, ratio);
+    buffer_puts(out, " | ");
+    put_ratio(out, low);
+    buffer_puts(out, " to ");
+    put_ratio(out, high);
+    buffer_puts(out, " |");
 }
 
 static void put_table(struct buffer *out, const struct result *result,
                       const struct result_comparison_table *table)
 {
-    const struct result_comparison *comparison = &result->comparison;
     char floor[UNITS_TEXT_SIZE];
     buffer_puts(out, "\n### ");
     put_text(out, table->suite);
@@ -127,14 +135,8 @@ static void put_table(struct buffer *out, const struct result *result,
             put_measured(out, table, cell->median);
             report_share(spread, cell->spread);
             put_cell(out, spread);
-            buffer_putc(out, ' ');
-            put_ratio(out, cell->ratio);
-            buffer_puts(out, " | ");
-            put_ratio(out, cell->ratio_low);
-            buffer_puts(out, " to ");
-            put_ratio(out, cell->ratio_high);
-            buffer_puts(out, " |");
-            put_verdict(out, cell, comparison->baseline);
+            put_ratios(out, cell->ratio, cell->ratio_low, cell->ratio_high);
+            put_verdict(out, cell->verdict, cell->note);
         }
     }
     for (size_t i = 0; i < table->geometric_means.count; i++) {
@@ -152,6 +154,35 @@ static void put_table(struct buffer *out, const struct result *result,
     report_share(floor, table->floor);
     buffer_printf(out, "%sNoise floor: %s.\n", table->geometric_means.count > 0 ? ". " : "\n",
                   floor);
+}
+
+/* Ratios now through those of an older result, and whether any row is slower. */
+static void put_against(struct buffer *out, const struct result_comparison *comparison)
+{
+    const struct result_against *against = &comparison->against;
+    for (size_t i = 0; i < against->tables.count; i++) {
+        const struct result_against_table *table = &against->tables.items[i];
+        buffer_puts(out, "\n### Against ");
+        put_text(out, against->file);
+        buffer_puts(out, ", ");
+        put_text(out, table->suite);
+        buffer_puts(out, ": ");
+        put_text(out, table->metric);
+        buffer_puts(out, "\n\n| | engine | ratio | interval | |\n"
+                         "| --- | --- | ---: | ---: | --- |\n");
+        for (size_t k = 0; k < table->rows.count; k++) {
+            const struct result_against_row *row = &table->rows.items[k];
+            buffer_putc(out, '|');
+            put_cell(out, row->row);
+            put_cell(out, row->engine);
+            put_ratios(out, row->ratio, row->ratio_low, row->ratio_high);
+            put_verdict(out, row->verdict, row->note);
+        }
+    }
+    if (comparison->slower != RESULT_ABSENT) {
+        buffer_printf(out, "\n**Rows that are shown to be slower: %" PRIu64 "**\n",
+                      comparison->slower);
+    }
 }
 
 /* ---- figures of every case ------------------------------------------------------------- */
@@ -346,6 +377,7 @@ void report_markdown(const struct result *result, struct buffer *out)
     for (size_t i = 0; i < result->comparison.tables.count; i++) {
         put_table(out, result, &result->comparison.tables.items[i]);
     }
+    put_against(out, &result->comparison);
     for (size_t of = 0; of < result->cases.count; of++) {
         put_case(out, result, of);
     }

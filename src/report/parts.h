@@ -33,6 +33,10 @@ void latency_print(const struct page *page, const struct result *result, size_t 
 /* All cases of `pitot bench`, a line a case and engine. */
 void bench_print(const struct page *page, const struct result *result);
 
+/* Tables of ratios to the baseline, and against an older result; nothing where nothing was
+ * compared. */
+void comparison_print(const struct page *page, const struct result *result);
+
 /* One connection on the main thread of a worker, an engine a line; nothing when it was not asked
  * for. */
 void event_loop_print(const struct page *page, const struct result *result);

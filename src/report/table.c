@@ -126,6 +126,11 @@ static void print_case(const struct page *page, const struct result *result, siz
     latency_print(page, result, of);
 }
 
+static bool is_command(const struct result *result, const char *name)
+{
+    return result->command != NULL && strcmp(result->command, name) == 0;
+}
+
 static void print_table(const struct result *result, const struct report_style *style,
                         struct buffer *out)
 {
@@ -135,7 +140,7 @@ static void print_table(const struct result *result, const struct report_style *
         .width = width < WIDTH_MIN ? WIDTH_MIN : width,
         .colour = style->colour,
     };
-    if (result->command != NULL && strcmp(result->command, "verify") == 0) {
+    if (is_command(result, "verify")) {
         head_print_verify(&page, result);
         warnings_print(&page, result);
         verify_print(&page, result);
@@ -143,13 +148,14 @@ static void print_table(const struct result *result, const struct report_style *
     }
     head_print(&page, result);
     size_t warnings = warnings_print(&page, result);
-    if (has_figures(result) && result->command != NULL && strcmp(result->command, "bench") == 0) {
+    if (has_figures(result) && is_command(result, "bench")) {
         bench_print(&page, result);
-    } else if (has_figures(result)) {
+    } else if (has_figures(result) && !is_command(result, "compare")) {
         for (size_t of = 0; of < result->cases.count; of++) {
             print_case(&page, result, of);
         }
     }
+    comparison_print(&page, result);
     if (result->engines.count > 0) {
         event_loop_print(&page, result);
     }

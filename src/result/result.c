@@ -50,16 +50,40 @@ void result_run_forget(struct result_run *run)
     struct result_run kept = {.case_index = run->case_index,
                               .round = run->round,
                               .position = run->position,
+                              .aside = run->aside,
                               .log = run->log};
     uint64_t dirty = run->dirty_bytes;
+    run->aside = NULL;
     run->log.items = NULL;
     run->log.count = 0;
     shape_release(&shape_run, run);
     run->case_index = kept.case_index;
     run->round = kept.round;
     run->position = kept.position;
+    run->aside = kept.aside;
     run->log = kept.log;
     run->dirty_bytes = dirty;
+}
+
+void result_comparison_release(struct result_comparison *comparison)
+{
+    shape_release(&shape_comparison, comparison);
+}
+
+int result_run_move(struct result_engine *engine, size_t index, const char *aside)
+{
+    char *why = strdup(aside);
+    struct result_run *to = why != NULL ? result_list_add(&engine->aside) : NULL;
+    if (to == NULL) {
+        free(why);
+        return ERROR_MEMORY;
+    }
+    struct result_run *from = &engine->runs.items[index];
+    *to = *from;
+    to->aside = why;
+    engine->runs.count--;
+    memmove(from, from + 1, (engine->runs.count - index) * sizeof *from);
+    return 0;
 }
 
 void result_engine_init(struct result_engine *engine)

@@ -202,11 +202,15 @@ struct result_run {
     uint64_t case_index; /* into result.cases */
     uint64_t round;      /* from 1 */
     uint64_t position;   /* in the round of the case, from 1 */
-    char *status;        /* "ok", "partial", "failed" */
-    char *error;         /* NULL when ok */
-    result_strings log;  /* last lines of the worker's own output when it failed */
-    uint64_t setup_ns;   /* copy to ready, without warm-up and the wait for a fair start */
-    uint64_t window_ns;  /* go to the end of the last operation */
+    /* In result_engine.aside, why it is in no figure: "again" (second run of the baseline engine in
+     * the round), "disturbed" (by the host: its round was measured again), "broken off" (with the
+     * round that should have replaced it); NULL in result_engine.runs. */
+    char *aside;
+    char *status;       /* "ok", "partial", "failed" */
+    char *error;        /* NULL when ok */
+    result_strings log; /* last lines of the worker's own output when it failed */
+    uint64_t setup_ns;  /* copy to ready, without warm-up and the wait for a fair start */
+    uint64_t window_ns; /* go to the end of the last operation */
     uint64_t cpu_user_ns, cpu_system_ns;
     uint64_t minor_faults, major_faults;
     uint64_t voluntary_switches, involuntary_switches;
@@ -424,6 +428,7 @@ struct result_engine {
     char *error; /* first failure of a run, or why nothing could run */
     struct result_verify verify;
     RESULT_LIST(struct result_run) runs;
+    RESULT_LIST(struct result_run) aside; /* that are in no figure; run.aside says why */
     /* One a case, in their order; empty when nothing was to be timed. */
     RESULT_LIST(struct result_summary) summaries;
     struct result_event_loop event_loop;
@@ -435,6 +440,7 @@ struct result_engine {
 struct result_comparison_cell {
     char *engine;
     double median, spread;        /* over rounds, in the table's unit; (max - min) / median */
+    bool thin;                    /* p99: fewer than 10 samples above it in a round */
     double ratio;                 /* to the baseline in the same rounds; NAN: no round had both */
     double ratio_low, ratio_high; /* interval; NAN: too few rounds for one */
     /* "faster", "slower", "no difference shown", "closed loop"; NULL: none can be given, and
@@ -442,7 +448,7 @@ struct result_comparison_cell {
     char *verdict;
     double smallest_difference; /* that these rounds could have shown, as ratio - 1 */
     uint64_t more_rounds;       /* that would separate it from the baseline; RESULT_ABSENT: none are
-                                   needed, or it is not known */
+                                   needed, or none would */
     uint64_t rounds;            /* that both had */
     char *note;
 };
@@ -454,30 +460,61 @@ struct result_comparison_row {
     RESULT_LIST(struct result_comparison_cell) cells;
     char *best;       /* engine that is better than every other one; NULL: none is shown to be */
     double best_lead; /* over the second best, as ratio - 1; NAN without a best */
+    double best_lead_low, best_lead_high; /* its interval */
 };
 
 /* Geometric mean of an engine's ratios over the rows of a table. */
 struct result_comparison_mean {
     char *engine;
+    uint64_t rows; /* that were taken in: those for which it has a ratio in every round */
     double ratio, ratio_low, ratio_high;
+    char *verdict, *note; /* as of a cell */
 };
 
 struct result_comparison_table {
     char *suite;
-    char *metric; /* "throughput", "p99", "cpu" */
-    char *unit;   /* of medians: "1/s", "ns" */
-    double floor; /* noise of this table, as ratio - 1: smaller differences are no verdict */
+    char *metric;        /* "throughput", "p99", "cpu" */
+    char *unit;          /* of medians: "1/s", "ns" */
+    double floor;        /* noise of this table, as ratio - 1: smaller differences are no verdict */
+    uint64_t floor_rows; /* in which the baseline ran twice; 0: the floor is the least one */
     RESULT_LIST(struct result_comparison_row) rows;
     RESULT_LIST(struct result_comparison_mean) geometric_means;
 };
 
+/* A ratio to the baseline now through the same ratio in an older result. */
+struct result_against_row {
+    char *row; /* "select-point", "prod, user_by_id" */
+    char *engine;
+    double ratio, ratio_low, ratio_high;
+    char *verdict, *note; /* as of a cell */
+    double smallest_difference;
+};
+
+struct result_against_table {
+    char *suite, *metric; /* as of a comparison's table */
+    double floor;         /* the larger of both noises and the threshold, as ratio - 1 */
+    RESULT_LIST(struct result_against_row) rows;
+};
+
+struct result_against {
+    char *file;    /* NULL: nothing older was given */
+    char *started; /* when that was measured */
+    RESULT_LIST(struct result_against_table) tables;
+};
+
 /* Empty (no baseline, no tables) in a result that compares nothing. */
 struct result_comparison {
-    char *baseline;           /* an engine's name */
-    uint64_t runs;            /* rounds asked for */
-    double confidence;        /* with which all intervals of a table hold together; 0.95 */
-    uint64_t rounds_repeated; /* because of the host */
+    char *baseline;            /* an engine's name */
+    uint64_t runs;             /* rounds asked for */
+    double confidence;         /* with which all intervals of a table hold together; 0.95 */
+    double disturbance_max;    /* a round with more steal or CPU of others in a run is repeated;
+                                  NAN: none is */
+    uint64_t rounds_repeated;  /* because of the host, of all cases together */
+    uint64_t rounds_disturbed; /* that are in the figures all the same: so were their repeats */
+    double threshold; /* a row that is slower by more fails the command, as ratio - 1; NAN: none */
+    uint64_t slower;  /* rows of which that is shown; RESULT_ABSENT without a threshold */
     RESULT_LIST(struct result_comparison_table) tables;
+    struct result_against against;
 };
 
 struct result {
@@ -508,8 +545,9 @@ void result_template_init(struct result_template *template);
 void result_run_init(struct result_run *run);
 /* Frees what a run owns that is in no result, and leaves it in its empty state. */
 void result_run_release(struct result_run *run);
+void result_comparison_release(struct result_comparison *comparison);
 /* Takes back what a worker said of a run when it cannot be believed, down to half-read entries;
- * case, round, position, log and dirty_bytes, which are the coordinator's, stay. */
+ * case, round, position, aside, log and dirty_bytes, which are the coordinator's, stay. */
 void result_run_forget(struct result_run *run);
 void result_engine_init(struct result_engine *engine);
 void result_difference_init(struct result_difference *difference);
@@ -525,6 +563,9 @@ void result_summary_clear(struct result_summary *summary);
 #define result_list_add(list)                                                                      \
     result_list_grow((void **)&(list)->items, &(list)->count, sizeof(*(list)->items))
 void *result_list_grow(void **items, size_t *count, size_t item_size);
+
+/* Puts the run at `index` of engine->runs aside, and says why. ERROR_MEMORY: it is still there. */
+int result_run_move(struct result_engine *engine, size_t index, const char *aside);
 
 /* printf into a new string. NULL: out of memory. */
 char *result_text(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -34,11 +34,23 @@ void shape_check_summary(const void *item, struct buffer *wrong)
     }
 }
 
+/* A run that is aside must say so wherever it is looked at, and no other one may. */
 void shape_check_engine(const void *item, struct buffer *wrong)
 {
-    const char *status = ((const struct result_engine *)item)->status;
-    if (strcmp(status, "differs") != 0) {
-        check_status(status, wrong);
+    const struct result_engine *engine = item;
+    if (strcmp(engine->status, "differs") != 0) {
+        check_status(engine->status, wrong);
+    }
+    for (size_t i = 0; i < engine->runs.count && wrong->length == 0; i++) {
+        if (engine->runs.items[i].aside != NULL) {
+            buffer_printf(wrong, "runs[%zu] is aside ('%.40s'), but not in the list of that name",
+                          i, engine->runs.items[i].aside);
+        }
+    }
+    for (size_t i = 0; i < engine->aside.count && wrong->length == 0; i++) {
+        if (engine->aside.items[i].aside == NULL) {
+            buffer_printf(wrong, "aside[%zu] does not say why", i);
+        }
     }
 }
 
@@ -92,11 +104,10 @@ void shape_check_loop_part(const void *item, struct buffer *wrong)
     }
 }
 
-void shape_check_cell(const void *item, struct buffer *wrong)
+static void check_verdict(const char *verdict, struct buffer *wrong)
 {
     static const char *const verdicts[] = {"faster", "slower", "no difference shown",
                                            "closed loop"};
-    const char *verdict = ((const struct result_comparison_cell *)item)->verdict;
     bool known = verdict == NULL;
     for (size_t i = 0; i < sizeof(verdicts) / sizeof(verdicts[0]); i++) {
         known = known || strcmp(verdict, verdicts[i]) == 0;
@@ -106,6 +117,21 @@ void shape_check_cell(const void *item, struct buffer *wrong)
                       "verdict is '%.40s', not faster, slower, no difference shown or closed loop",
                       verdict);
     }
+}
+
+void shape_check_cell(const void *item, struct buffer *wrong)
+{
+    check_verdict(((const struct result_comparison_cell *)item)->verdict, wrong);
+}
+
+void shape_check_mean(const void *item, struct buffer *wrong)
+{
+    check_verdict(((const struct result_comparison_mean *)item)->verdict, wrong);
+}
+
+void shape_check_against_row(const void *item, struct buffer *wrong)
+{
+    check_verdict(((const struct result_against_row *)item)->verdict, wrong);
 }
 
 /* Indexes name something that is there: readers rely on it. */
@@ -134,6 +160,17 @@ static void check_indexes(const struct result *result, struct buffer *wrong)
     }
 }
 
+static void check_cases(const struct result_run *runs, size_t count, size_t engine,
+                        const char *list, size_t cases, struct buffer *wrong)
+{
+    for (size_t i = 0; i < count && wrong->length == 0; i++) {
+        if (runs[i].case_index >= cases) {
+            buffer_printf(wrong, "engines[%zu].%s[%zu].case is %" PRIu64 ", there are %zu cases",
+                          engine, list, i, runs[i].case_index, cases);
+        }
+    }
+}
+
 void shape_check_result(const void *item, struct buffer *wrong)
 {
     const struct result *result = item;
@@ -145,12 +182,7 @@ void shape_check_result(const void *item, struct buffer *wrong)
             buffer_printf(wrong, "engines[%zu] has %zu summaries for %zu cases", i,
                           engine->summaries.count, cases);
         }
-        for (size_t k = 0; k < engine->runs.count && wrong->length == 0; k++) {
-            if (engine->runs.items[k].case_index >= cases) {
-                buffer_printf(wrong,
-                              "engines[%zu].runs[%zu].case is %" PRIu64 ", there are %zu cases", i,
-                              k, engine->runs.items[k].case_index, cases);
-            }
-        }
+        check_cases(engine->runs.items, engine->runs.count, i, "runs", cases, wrong);
+        check_cases(engine->aside.items, engine->aside.count, i, "aside", cases, wrong);
     }
 }

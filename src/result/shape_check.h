@@ -12,6 +12,8 @@ void shape_check_engine(const void *item, struct buffer *wrong);
 void shape_check_script(const void *item, struct buffer *wrong);
 void shape_check_loop_part(const void *item, struct buffer *wrong);
 void shape_check_cell(const void *item, struct buffer *wrong);
+void shape_check_mean(const void *item, struct buffer *wrong);
+void shape_check_against_row(const void *item, struct buffer *wrong);
 void shape_check_result(const void *item, struct buffer *wrong);
 
 #endif

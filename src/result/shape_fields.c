@@ -44,7 +44,7 @@ static const struct field fields_host[] = {
     FIELD(result_host, file_system, TEXT_OR_NULL),
     FIELD(result_host, device, TEXT_OR_NULL),
 };
-static const struct shape shape_host = SHAPE(result_host, fields_host, NULL);
+const struct shape shape_host = SHAPE(result_host, fields_host, NULL);
 
 static const struct field fields_plan[] = {
     FIELD(result_plan, cache_size, INTEGER), FIELD(result_plan, busy_timeout_ms, COUNT),
@@ -52,7 +52,7 @@ static const struct field fields_plan[] = {
     FIELD(result_plan, max_tries, COUNT),    FIELD(result_plan, rounds, COUNT),
     FIELD(result_plan, seed, COUNT),         FIELD_SHAPED(result_plan, settings, LIST, shape_pair),
 };
-static const struct shape shape_plan = SHAPE(result_plan, fields_plan, NULL);
+const struct shape shape_plan = SHAPE(result_plan, fields_plan, NULL);
 
 static const struct field fields_closed_loop[] = {
     FIELD(result_closed_loop, engine, TEXT),
@@ -178,6 +178,7 @@ static const struct field fields_run[] = {
     {"case", FIELD_COUNT, offsetof(struct result_run, case_index), NULL},
     FIELD(result_run, round, COUNT),
     FIELD(result_run, position, COUNT),
+    FIELD(result_run, aside, TEXT_OR_NULL),
     FIELD(result_run, status, TEXT),
     FIELD(result_run, error, TEXT_OR_NULL),
     FIELD(result_run, log, TEXTS),
@@ -431,6 +432,7 @@ static const struct field fields_engine[] = {
     FIELD(result_engine, error, TEXT_OR_NULL),
     FIELD_SHAPED(result_engine, verify, STRUCT, shape_verify),
     FIELD_SHAPED(result_engine, runs, LIST, shape_run),
+    FIELD_SHAPED(result_engine, aside, LIST, shape_run),
     FIELD_SHAPED(result_engine, summaries, LIST, shape_summary),
     FIELD_SHAPED(result_engine, event_loop, STRUCT, shape_event_loop),
 };
@@ -440,6 +442,7 @@ static const struct field fields_comparison_cell[] = {
     FIELD(result_comparison_cell, engine, TEXT),
     FIELD(result_comparison_cell, median, REAL),
     FIELD(result_comparison_cell, spread, REAL),
+    FIELD(result_comparison_cell, thin, BOOL),
     FIELD(result_comparison_cell, ratio, REAL),
     FIELD(result_comparison_cell, ratio_low, REAL),
     FIELD(result_comparison_cell, ratio_high, REAL),
@@ -459,38 +462,78 @@ static const struct field fields_comparison_row[] = {
     FIELD_SHAPED(result_comparison_row, cells, LIST, shape_comparison_cell),
     FIELD(result_comparison_row, best, TEXT_OR_NULL),
     FIELD(result_comparison_row, best_lead, REAL),
+    FIELD(result_comparison_row, best_lead_low, REAL),
+    FIELD(result_comparison_row, best_lead_high, REAL),
 };
 static const struct shape shape_comparison_row =
     SHAPE(result_comparison_row, fields_comparison_row, NULL);
 
 static const struct field fields_comparison_mean[] = {
     FIELD(result_comparison_mean, engine, TEXT),
+    FIELD(result_comparison_mean, rows, COUNT),
     FIELD(result_comparison_mean, ratio, REAL),
     FIELD(result_comparison_mean, ratio_low, REAL),
     FIELD(result_comparison_mean, ratio_high, REAL),
+    FIELD(result_comparison_mean, verdict, TEXT_OR_NULL),
+    FIELD(result_comparison_mean, note, TEXT_OR_NULL),
 };
 static const struct shape shape_comparison_mean =
-    SHAPE(result_comparison_mean, fields_comparison_mean, NULL);
+    SHAPE(result_comparison_mean, fields_comparison_mean, shape_check_mean);
 
 static const struct field fields_comparison_table[] = {
     FIELD(result_comparison_table, suite, TEXT),
     FIELD(result_comparison_table, metric, TEXT),
     FIELD(result_comparison_table, unit, TEXT),
     FIELD(result_comparison_table, floor, REAL),
+    FIELD(result_comparison_table, floor_rows, COUNT),
     FIELD_SHAPED(result_comparison_table, rows, LIST, shape_comparison_row),
     FIELD_SHAPED(result_comparison_table, geometric_means, LIST, shape_comparison_mean),
 };
 static const struct shape shape_comparison_table =
     SHAPE(result_comparison_table, fields_comparison_table, NULL);
 
+static const struct field fields_against_row[] = {
+    FIELD(result_against_row, row, TEXT),
+    FIELD(result_against_row, engine, TEXT),
+    FIELD(result_against_row, ratio, REAL),
+    FIELD(result_against_row, ratio_low, REAL),
+    FIELD(result_against_row, ratio_high, REAL),
+    FIELD(result_against_row, verdict, TEXT_OR_NULL),
+    FIELD(result_against_row, note, TEXT_OR_NULL),
+    FIELD(result_against_row, smallest_difference, REAL),
+};
+static const struct shape shape_against_row =
+    SHAPE(result_against_row, fields_against_row, shape_check_against_row);
+
+static const struct field fields_against_table[] = {
+    FIELD(result_against_table, suite, TEXT),
+    FIELD(result_against_table, metric, TEXT),
+    FIELD(result_against_table, floor, REAL),
+    FIELD_SHAPED(result_against_table, rows, LIST, shape_against_row),
+};
+static const struct shape shape_against_table =
+    SHAPE(result_against_table, fields_against_table, NULL);
+
+static const struct field fields_against[] = {
+    FIELD(result_against, file, TEXT_OR_NULL),
+    FIELD(result_against, started, TEXT_OR_NULL),
+    FIELD_SHAPED(result_against, tables, LIST, shape_against_table),
+};
+static const struct shape shape_against = SHAPE(result_against, fields_against, NULL);
+
 static const struct field fields_comparison[] = {
     FIELD(result_comparison, baseline, TEXT_OR_NULL),
     FIELD(result_comparison, runs, COUNT),
     FIELD(result_comparison, confidence, REAL),
+    FIELD(result_comparison, disturbance_max, REAL),
     FIELD(result_comparison, rounds_repeated, COUNT),
+    FIELD(result_comparison, rounds_disturbed, COUNT),
+    FIELD(result_comparison, threshold, REAL),
+    FIELD(result_comparison, slower, COUNT_OR_NULL),
     FIELD_SHAPED(result_comparison, tables, LIST, shape_comparison_table),
+    FIELD_SHAPED(result_comparison, against, STRUCT, shape_against),
 };
-static const struct shape shape_comparison = SHAPE(result_comparison, fields_comparison, NULL);
+const struct shape shape_comparison = SHAPE(result_comparison, fields_comparison, NULL);
 
 static const struct field fields_result[] = {
     {"pitot_result", FIELD_COUNT, offsetof(struct result, version), NULL},

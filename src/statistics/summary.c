@@ -1,5 +1,6 @@
 #include "statistics/summary.h"
 
+#include "statistics/run_figures.h"
 #include "statistics/span.h"
 
 #include <inttypes.h>
@@ -46,171 +47,6 @@ static size_t runs_select(const struct result_engine *engine, size_t of, const c
     return runs->count;
 }
 
-static double measured(uint64_t value)
-{
-    return value == RESULT_ABSENT ? (double)NAN : (double)value;
-}
-
-static double window_s(const struct result_run *run)
-{
-    return run->window_ns == 0 ? (double)NAN : measured(run->window_ns) / 1e9;
-}
-
-/* The window of a role: from go to the end of the last operation of its connections, one that was
- * still open counting until the deadline: an endless reader must not stretch the writers' window.
- */
-static double role_window_s(const struct result_run *run, const char *role)
-{
-    uint64_t longest = 0;
-    for (size_t i = 0; i < run->connections.count; i++) {
-        const struct result_connection *connection = &run->connections.items[i];
-        if (connection->role != NULL && role != NULL && strcmp(connection->role, role) == 0 &&
-            connection->window_ns != RESULT_ABSENT && connection->window_ns > longest) {
-            longest = connection->window_ns;
-        }
-    }
-    return longest == 0 ? (double)NAN : (double)longest / 1e9;
-}
-
-/* Operations of ok executions: a script of one batch counts as many as it holds. */
-static double operations_of(const struct result_script *script)
-{
-    return (double)script->ok * (double)script->operations_each;
-}
-
-enum kinds { KIND_READ = 1, KIND_WRITE = 2, KIND_ALL = 3 };
-
-/* Operations a second of a run by scripts of these kinds, each role over its own window; NAN when
- * it has no such script, since a mix without writes has no write throughput, not one of 0. */
-static double run_rate(const struct result_run *run, enum kinds kinds)
-{
-    double rate = 0;
-    bool any = false;
-    for (size_t i = 0; i < run->scripts.count; i++) {
-        const struct result_script *script = &run->scripts.items[i];
-        if ((kinds & (script->write ? KIND_WRITE : KIND_READ)) != 0) {
-            double operations = operations_of(script);
-            rate += operations > 0 ? operations / role_window_s(run, script->role) : 0;
-            any = true;
-        }
-    }
-    return any ? rate : (double)NAN;
-}
-
-static double reads_per_second(const struct result_run *run)
-{
-    return run_rate(run, KIND_READ);
-}
-
-static double writes_per_second(const struct result_run *run)
-{
-    return run_rate(run, KIND_WRITE);
-}
-
-static double operations_per_second(const struct result_run *run)
-{
-    return run_rate(run, KIND_ALL);
-}
-
-static double run_operations(const struct result_run *run)
-{
-    double operations = 0;
-    for (size_t i = 0; i < run->scripts.count; i++) {
-        operations += operations_of(&run->scripts.items[i]);
-    }
-    return operations;
-}
-
-/* User and system time of the whole process, the harness's share included, by operation. 0/0 and
- * x/0 give no finite number and so count as absent. */
-static double cpu_per_operation_ns(const struct result_run *run)
-{
-    return (measured(run->cpu_user_ns) + measured(run->cpu_system_ns)) / run_operations(run);
-}
-
-static double peak_memory_bytes(const struct result_run *run)
-{
-    return measured(run->peak_memory_bytes);
-}
-
-static double write_bytes(const struct result_run *run)
-{
-    return measured(run->write_bytes);
-}
-
-static double largest_wal_bytes(const struct result_run *run)
-{
-    return measured(run->largest_wal_bytes);
-}
-
-static double final_bytes(const struct result_run *run)
-{
-    return measured(run->final_bytes);
-}
-
-static double close_ns(const struct result_run *run)
-{
-    return measured(run->close_ns);
-}
-
-/* Sums over connections; one that could not be measured makes the sum absent. */
-static double off_cpu_ns(const struct result_run *run)
-{
-    double sum = run->connections.count == 0 ? (double)NAN : 0;
-    for (size_t i = 0; i < run->connections.count; i++) {
-        sum += measured(run->connections.items[i].off_cpu_ns);
-    }
-    return sum;
-}
-
-static double slept_ns(const struct result_run *run)
-{
-    double sum = run->connections.count == 0 ? (double)NAN : 0;
-    for (size_t i = 0; i < run->connections.count; i++) {
-        sum += measured(run->connections.items[i].slept_ns);
-    }
-    return sum;
-}
-
-static double run_queue_ns(const struct result_run *run)
-{
-    double sum = run->connections.count == 0 ? (double)NAN : 0;
-    for (size_t i = 0; i < run->connections.count; i++) {
-        sum += measured(run->connections.items[i].run_queue_ns);
-    }
-    return sum;
-}
-
-/* The kernel counts a wait when it ends, whole: in a window of a few milliseconds it may have begun
- * before, and a share above 1 then says that the window was too short for it. */
-static double run_queue_share(const struct result_run *run)
-{
-    double share = run_queue_ns(run) / (window_s(run) * 1e9 * (double)run->connections.count);
-    return share > 1 ? NAN : share;
-}
-
-static double cpu_others(const struct result_run *run)
-{
-    return run->cpu_others;
-}
-
-static double steal(const struct result_run *run)
-{
-    return run->steal;
-}
-
-static double begun_share(const struct result_run *run)
-{
-    double offered = 0;
-    double begun = 0;
-    for (size_t i = 0; i < run->connections.count; i++) {
-        const struct result_connection *connection = &run->connections.items[i];
-        offered += measured(connection->offered);
-        begun += measured(connection->offered) - measured(connection->unstarted);
-    }
-    return begun / offered;
-}
-
 static struct result_figure over_runs(const struct runs *runs, struct sample *sample,
                                       double (*value)(const struct result_run *))
 {
@@ -223,45 +59,14 @@ static struct result_figure over_runs(const struct runs *runs, struct sample *sa
 static void summarize_runs(const struct runs *runs, struct sample *sample,
                            struct result_summary *summary)
 {
-    const struct {
-        struct result_figure *figure;
-        double (*value)(const struct result_run *);
-    } figures[] = {
-        {&summary->reads_per_second, reads_per_second},
-        {&summary->writes_per_second, writes_per_second},
-        {&summary->operations_per_second, operations_per_second},
-        {&summary->cpu_per_operation_ns, cpu_per_operation_ns},
-        {&summary->peak_memory_bytes, peak_memory_bytes},
-        {&summary->write_bytes, write_bytes},
-        {&summary->largest_wal_bytes, largest_wal_bytes},
-        {&summary->final_bytes, final_bytes},
-        {&summary->off_cpu_ns, off_cpu_ns},
-        {&summary->slept_ns, slept_ns},
-        {&summary->run_queue_ns, run_queue_ns},
-        {&summary->run_queue_share, run_queue_share},
-        {&summary->cpu_others, cpu_others},
-        {&summary->steal, steal},
-        {&summary->close_ns, close_ns},
-        {&summary->begun_share, begun_share},
-    };
-    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
-        *figures[i].figure = over_runs(runs, sample, figures[i].value);
+    for (size_t i = 0; i < run_figure_count; i++) {
+        struct result_figure *figure =
+            (struct result_figure *)((char *)summary + run_figures[i].summary);
+        *figure = over_runs(runs, sample, run_figures[i].value);
     }
 }
 
 /* One script of one run, as figures. */
-
-static const struct result_script *find_script(const struct result_run *run, const char *role,
-                                               const char *name)
-{
-    for (size_t i = 0; i < run->scripts.count; i++) {
-        const struct result_script *script = &run->scripts.items[i];
-        if (strcmp(script->role, role) == 0 && strcmp(script->script, name) == 0) {
-            return script;
-        }
-    }
-    return NULL;
-}
 
 /* Which of a script's histograms a time is of. */
 enum times_of { TIMES_LATENCY, TIMES_SERVICE, TIMES_LAG };
@@ -277,31 +82,33 @@ static const struct histogram *samples_of(const struct result_script *script, en
 
 static double script_rate(const struct result_run *run, const struct result_script *script)
 {
-    double operations = operations_of(script);
-    return operations > 0 ? operations / role_window_s(run, script->role) : 0 * window_s(run);
+    double operations = script_operations(script);
+    return operations > 0 ? operations / run_role_window_s(run, script->role)
+                          : 0 * run_window_s(run);
 }
 
 static double script_time_share(const struct result_run *run, const struct result_script *script)
 {
-    return measured(script->time_ns) / (window_s(run) * 1e9 * (double)run->connections.count);
+    return run_measured(script->time_ns) /
+           (run_window_s(run) * 1e9 * (double)run->connections.count);
 }
 
 static double script_rows_read(const struct result_run *run, const struct result_script *script)
 {
     (void)run;
-    return measured(script->rows_read) / operations_of(script);
+    return run_measured(script->rows_read) / script_operations(script);
 }
 
 static double script_rows_changed(const struct result_run *run, const struct result_script *script)
 {
     (void)run;
-    return measured(script->rows_changed) / operations_of(script);
+    return run_measured(script->rows_changed) / script_operations(script);
 }
 
 static double script_slow(const struct result_run *run, const struct result_script *script)
 {
     (void)run;
-    return measured(script->slow);
+    return run_measured(script->slow);
 }
 
 static struct result_figure over_scripts(const struct runs *runs, struct sample *sample,
@@ -311,7 +118,7 @@ static struct result_figure over_scripts(const struct runs *runs, struct sample 
 {
     for (size_t i = 0; i < runs->count; i++) {
         const struct result_script *script =
-            find_script(runs->items[i], summary->role, summary->script);
+            run_script(runs->items[i], summary->role, summary->script);
         if (script != NULL) {
             sample_add(sample, value(runs->items[i], script));
         }
@@ -324,7 +131,7 @@ static const struct histogram *samples_in(const struct result_run *run,
                                           const struct result_script_summary *summary,
                                           enum times_of which)
 {
-    const struct result_script *script = find_script(run, summary->role, summary->script);
+    const struct result_script *script = run_script(run, summary->role, summary->script);
     return script == NULL ? NULL : samples_of(script, which);
 }
 

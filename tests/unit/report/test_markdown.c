@@ -42,7 +42,7 @@ static void add_comparison(struct result *result)
     table->unit = sample_text("1/s");
     table->floor = 0.012;
     struct result_comparison_row *row = sample_must(result_list_add(&table->rows));
-    add_cell(row, "sqlite", NULL, 1);
+    add_cell(row, "sqlite", NULL, 1)->note = sample_text("baseline");
     add_cell(row, "turso", "slower", 0.7);
     add_cell(row, "near", "no difference shown", 1.001);
     add_cell(row, "gone", NULL, (double)NAN)->note = sample_text("it crashed | twice");

@@ -148,7 +148,7 @@ static struct result *two_cases(const char *command)
 static void test_several_cases(void **state)
 {
     (void)state;
-    struct result *result = two_cases("compare");
+    struct result *result = two_cases("concurrent");
     assert_golden(result, 100, "cases-100");
     result_free(result);
 }
@@ -160,6 +160,71 @@ static void test_bench(void **state)
     assert_golden(result, 100, "bench-100");
     assert_golden(result, 40, "bench-40");
     result_free(result);
+}
+
+/* A verdict, a row that is failed, one that more rounds would separate; rounds that were disturbed;
+ * an older file. */
+static void test_comparison(void **state)
+{
+    (void)state;
+    struct result *result = two_cases("compare");
+    sample_comparison(result);
+    struct result_comparison_table *table = &result->comparison.tables.items[0];
+    struct result_comparison_row *row = sample_must(result_list_add(&table->rows));
+    row->case_index = 1;
+    row->script = sample_text("insert_order");
+    row->best_lead = row->best_lead_low = row->best_lead_high = (double)NAN;
+    static const char *const words[] = {"baseline", "no difference shown", "failed"};
+    for (size_t i = 0; i < 3; i++) {
+        struct result_comparison_cell *cell = sample_must(result_list_add(&row->cells));
+        *cell = (struct result_comparison_cell){
+            .engine = sample_text(i == 0 ? "sqlite" : "turso"),
+            .median = i == 2 ? (double)NAN : 1234.5,
+            .spread = i == 2 ? (double)NAN : 0.5,
+            .thin = i == 1,
+            .ratio = i == 1 ? 123.4 : (double)NAN,
+            .ratio_low = i == 1 ? 0.5 : (double)NAN,
+            .ratio_high = i == 1 ? 2e7 : (double)NAN,
+            .verdict = i == 1 ? sample_text(words[i]) : NULL,
+            .note = i == 1 ? NULL : sample_text(words[i]),
+            .smallest_difference = i == 1 ? 11 : (double)NAN,
+            .more_rounds = i == 1 ? 1001 : RESULT_ABSENT,
+            .rounds = i == 1 ? 10 : 0,
+        };
+    }
+    assert_golden(result, 100, "compare-100");
+    assert_golden(result, 60, "compare-60");
+    result_free(result);
+}
+
+/* What the head says of few rounds; without A against A the floor is the least. */
+static void test_few_rounds(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t rounds;
+        const char *said;
+    } heads[] = {
+        {1, "one run: no difference is claimed"},
+        {2, "2 rounds, and a verdict needs 3"},
+        {3, "of 3 rounds"},
+    };
+    for (size_t i = 0; i < 3; i++) {
+        struct result *result = two_cases("bench");
+        struct buffer text;
+        buffer_init(&text);
+        sample_comparison(result);
+        struct result_comparison_table *table = &result->comparison.tables.items[0];
+        table->floor_rows = 0;
+        for (size_t k = 0; k < table->rows.items[0].cells.count; k++) {
+            table->rows.items[0].cells.items[k].rounds = heads[i].rounds;
+        }
+        report_table(result, &(struct report_style){.width = 200}, &text);
+        assert_non_null(strstr(text.data, heads[i].said));
+        assert_non_null(strstr(text.data, "Noise floor 1.0 %, the least: sqlite did not run"));
+        buffer_release(&text);
+        result_free(result);
+    }
 }
 
 static void add_odd_names(struct result *result)
@@ -300,6 +365,8 @@ int main(void)
         cmocka_unit_test(test_absent),
         cmocka_unit_test(test_several_cases),
         cmocka_unit_test(test_bench),
+        cmocka_unit_test(test_comparison),
+        cmocka_unit_test(test_few_rounds),
         cmocka_unit_test(test_every_width),
         cmocka_unit_test(test_names_that_look_alike),
         cmocka_unit_test(test_colour_only_if_allowed),

@@ -470,6 +470,30 @@ static inline void sample_event_loop(struct result_engine *engine, const char *r
     }
 }
 
+/* One row that is as it was, one that is not there any more. */
+static inline void sample_against(struct result_against *against)
+{
+    against->file = sample_text("old.json");
+    against->started = sample_text("2026-01-31T12:00:00Z");
+    struct result_against_table *table = sample_must(result_list_add(&against->tables));
+    table->suite = sample_text("prod");
+    table->metric = sample_text("throughput");
+    table->floor = 0.05;
+    for (size_t i = 0; i < 2; i++) {
+        struct result_against_row *row = sample_must(result_list_add(&table->rows));
+        *row = (struct result_against_row){
+            .row = sample_text(i == 0 ? "prod" : "select-point"),
+            .engine = sample_text("turso"),
+            .ratio = i == 0 ? 0.99 : (double)NAN,
+            .ratio_low = i == 0 ? 0.97 : (double)NAN,
+            .ratio_high = i == 0 ? 1.01 : (double)NAN,
+            .verdict = i == 0 ? sample_text("no difference shown") : NULL,
+            .note = i == 0 ? NULL : sample_text("missing: in old.json, but not measured now"),
+            .smallest_difference = i == 0 ? 0.05 : (double)NAN,
+        };
+    }
+}
+
 /* sqlite as the baseline, turso slower. */
 static inline void sample_comparison(struct result *result)
 {
@@ -477,15 +501,22 @@ static inline void sample_comparison(struct result *result)
     comparison->baseline = sample_text("sqlite");
     comparison->runs = 10;
     comparison->confidence = 0.95;
+    comparison->disturbance_max = 0.05;
     comparison->rounds_repeated = 1;
+    comparison->rounds_disturbed = 2;
+    comparison->threshold = 0.05;
+    comparison->slower = 1;
     struct result_comparison_table *table = sample_must(result_list_add(&comparison->tables));
     table->suite = sample_text("prod");
     table->metric = sample_text("throughput");
     table->unit = sample_text("1/s");
     table->floor = 0.01;
+    table->floor_rows = 1;
     struct result_comparison_row *row = sample_must(result_list_add(&table->rows));
     row->best = sample_text("sqlite");
     row->best_lead = 0.25;
+    row->best_lead_low = 0.2;
+    row->best_lead_high = 0.3;
     for (size_t i = 0; i < 2; i++) {
         bool baseline = i == 0;
         struct result_comparison_cell *cell = sample_must(result_list_add(&row->cells));
@@ -500,11 +531,17 @@ static inline void sample_comparison(struct result *result)
             .smallest_difference = baseline ? (double)NAN : 0.03,
             .more_rounds = RESULT_ABSENT,
             .rounds = 10,
-            .note = baseline ? sample_text("the baseline") : NULL,
+            .note = baseline ? sample_text("baseline") : NULL,
         };
     }
     struct result_comparison_mean *mean = sample_must(result_list_add(&table->geometric_means));
-    *mean = (struct result_comparison_mean){sample_text("turso"), 0.8, 0.78, 0.82};
+    *mean = (struct result_comparison_mean){.engine = sample_text("turso"),
+                                            .rows = 1,
+                                            .ratio = 0.8,
+                                            .ratio_low = 0.78,
+                                            .ratio_high = 0.82,
+                                            .verdict = sample_text("slower")};
+    sample_against(&comparison->against);
 }
 
 /* Two engines of three rounds, a failed one, warnings, a known fault, settings that differ. */

@@ -1,0 +1,81 @@
+#include "cli/bench_cases.h"
+
+#include "cli/list.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A database grows with its rows. */
+static uint64_t scaled_bytes(const struct suite_scale *scale, int64_t before, int64_t after)
+{
+    double bytes = (double)scale->bytes * (double)after / (double)(before > 0 ? before : 1);
+    return (uint64_t)bytes;
+}
+
+/* The suite's scale with --rows in it. */
+static int make_scale(struct case_list *list, const struct suite *suite, uint64_t rows,
+                      struct suite_scale **out, struct error *error)
+{
+    const struct suite_scale *from = &suite->scales[0];
+    int code = case_list_scale(list, from, out, error);
+    for (size_t i = 0; code == 0 && i < from->variable_count; i++) {
+        struct script_constant *variable = &(*out)->variables[i];
+        if (strcmp(variable->name, "rows") == 0 && rows != OPTION_ABSENT) {
+            variable->value = (int64_t)rows;
+            (*out)->bytes = scaled_bytes(from, from->variables[i].value, variable->value);
+        }
+    }
+    return code;
+}
+
+static struct plan_case case_of(const struct plan *plan, const struct suite *suite,
+                                const struct suite_scale *scale,
+                                const struct suite_scenario *scenario,
+                                const struct bench_load *load, const struct option_amount *warmup)
+{
+    bool by_default = warmup->ns == OPTION_ABSENT && warmup->operations == OPTION_ABSENT;
+    return (struct plan_case){
+        .plan = plan,
+        .label = scenario->name,
+        .suite = suite,
+        .scale = scale,
+        .scenario = scenario,
+        .threads = 1,
+        .duration_ns = UINT64_MAX,
+        .operations = load->iterations,
+        .warmup_ns = warmup->ns,
+        .warmup_operations = by_default ? (load->iterations + 9) / 10 : warmup->operations,
+        .least_ns = load->iterations == 0 ? load->min_time_ns : 0,
+        .warmup_tenth = by_default,
+        .rate = (double)NAN,
+    };
+}
+
+int bench_cases_add(struct case_list *list, const struct plan *plan, const struct suite *suite,
+                    const struct bench_load *load, const struct option_amount *warmup,
+                    struct error *error)
+{
+    size_t *chosen = calloc(suite->scenario_count, sizeof *chosen);
+    const char **names = calloc(suite->scenario_count + 1, sizeof *names);
+    struct suite_scale *scale = NULL;
+    size_t count = 0;
+    int code = chosen != NULL && names != NULL
+                   ? make_scale(list, suite, load->rows, &scale, error)
+                   : error_set(error, ERROR_MEMORY, "out of memory for the plan");
+    for (size_t i = 0; code == 0 && i < suite->scenario_count; i++) {
+        names[i] = suite->scenarios[i].name;
+    }
+    if (code == 0) {
+        code =
+            list_of_names("--workloads", "workload", load->workloads, names, chosen, &count, error);
+    }
+    for (size_t i = 0; code == 0 && i < count; i++) {
+        const struct plan_case one =
+            case_of(plan, suite, scale, &suite->scenarios[chosen[i]], load, warmup);
+        code = case_list_add(list, &one, error);
+    }
+    free(chosen);
+    free(names);
+    return code;
+}

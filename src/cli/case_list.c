@@ -1,0 +1,69 @@
+#include "cli/case_list.h"
+
+#include "cli/exit_status.h"
+
+#include <stdlib.h>
+
+static int no_memory(struct error *error)
+{
+    return error_set(error, ERROR_MEMORY, "out of memory for the plan");
+}
+
+void case_list_release(struct case_list *list)
+{
+    for (size_t i = 0; i < list->scales.count; i++) {
+        free(list->scales.items[i]->variables);
+        free(list->scales.items[i]);
+    }
+    for (size_t i = 0; i < list->suites.count; i++) {
+        suite_free(list->suites.items[i]);
+    }
+    free(list->scales.items);
+    free(list->suites.items);
+    free(list->cases.items);
+    *list = (struct case_list){.cases = {NULL, 0}};
+}
+
+int case_list_add(struct case_list *list, const struct plan_case *plan_case, struct error *error)
+{
+    struct plan_case *added = result_list_add(&list->cases);
+    if (added == NULL) {
+        return no_memory(error);
+    }
+    *added = *plan_case;
+    return 0;
+}
+
+int case_list_suite(struct case_list *list, struct session *session, const char *folder,
+                    const char *builtin, struct suite **out, struct error *error, int *status)
+{
+    struct suite **added = result_list_add(&list->suites); /* NULL until it is open */
+    if (added == NULL) {
+        *status = STATUS_UNABLE;
+        return no_memory(error);
+    }
+    int code = session_suite(session, folder, builtin, added, error, status);
+    *out = *added;
+    return code;
+}
+
+int case_list_scale(struct case_list *list, const struct suite_scale *from,
+                    struct suite_scale **out, struct error *error)
+{
+    struct suite_scale *copy = malloc(sizeof *copy);
+    struct script_constant *variables = calloc(from->variable_count + 1, sizeof *variables);
+    struct suite_scale **added =
+        copy != NULL && variables != NULL ? result_list_add(&list->scales) : NULL;
+    if (added == NULL) {
+        free(copy);
+        free(variables);
+        return no_memory(error);
+    }
+    *copy = *from;
+    copy->variables = variables;
+    for (size_t i = 0; i < from->variable_count; i++) {
+        variables[i] = from->variables[i];
+    }
+    *added = *out = copy;
+    return 0;
+}
