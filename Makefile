@@ -26,7 +26,8 @@ help:
 	@echo 'make asan           the fast tests with AddressSanitizer and UBSan'
 	@echo 'make tsan           the fast tests with ThreadSanitizer'
 	@echo 'make bench-harness  measure the harness itself'
-	@echo 'make bench-statistics  try on simulated tables what intervals and verdicts promise'
+	@echo 'make bench-statistics  try on simulated tables, and on engines slowed by a known amount,'
+	@echo '                    what intervals and verdicts promise'
 	@echo 'make bench-numbers  what a pass of libpitot costs beside a plain loop'
 	@echo 'make clean          remove the build folders'
 
@@ -130,6 +131,8 @@ bench-numbers: build
 
 bench-statistics: build
 	@build/pitot-statistics $(value ARGS)
+	@$(engine-sqlite)
+	@bench/verdicts --build build
 
 clean:
 	rm -rf build build-test build-asan build-tsan build-clang

@@ -159,6 +159,7 @@ export interface ComparisonTable {
     metric: string;
     unit: string;
     floor: number | null;
+    floor_rows: number;
     rows: ComparisonRow[];
     geometric_means: {
         engine: string;

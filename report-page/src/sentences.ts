@@ -173,6 +173,10 @@ export function comparisonSentence(comparison: Comparison, table: Comparison["ta
     const noise =
         table.floor === null
             ? ""
-            : ` Differences below ${share(table.floor)}, the noise of ${comparison.baseline} against itself, count as none.`;
+            : ` Differences below ${share(table.floor)}, ${
+                  table.floor_rows > 0
+                      ? `the noise of ${comparison.baseline} against itself`
+                      : `the least noise, as ${comparison.baseline} did not run against itself`
+              }, count as none.`;
     return `Against ${comparison.baseline}, ${table.metric}, ${comparison.runs} rounds: ${list(parts)}.${noise}`;
 }

@@ -116,6 +116,7 @@ export function aComparison(result: Result, cells: Cell[]): Comparison {
                 metric: "throughput",
                 unit: "operations/s",
                 floor: 0.012,
+                floor_rows: 1,
                 rows: [{ case: 0, role: null, script: null, cells, best: null, best_lead: null }],
                 geometric_means: [],
             },

@@ -121,6 +121,9 @@ test("a comparison in one sentence counts every cell", () => {
     const text = comparisonSentence(comparison, comparison.tables[0]!);
     assert.match(text, /0 rows are faster than sqlite, 1 slower, in 0 no difference is shown and of 1 nothing is said/);
     assert.match(text, /below 1\.20 %/);
+    assert.match(text, /the noise of sqlite against itself, count as none/);
+    const alone = comparisonSentence(comparison, { ...comparison.tables[0]!, floor_rows: 0 });
+    assert.match(alone, /the least noise, as sqlite did not run against itself, count as none/);
 });
 
 test("the row of a figure is found by case, role and script", () => {

@@ -176,6 +176,35 @@ class Structure(CompareTest):
         self.assertIn("| baseline |", self.pitot("report", "x.json", "--format", "markdown").stdout)
 
 
+class Suites(CompareTest):
+    def several(self, *more):
+        """Two suites with an engine that stores nothing: no template is built."""
+        return self.compare("--suites", "bench,prod", "--workloads", "select-point", "--threads", 2,
+                            "--duration", "50ms", *more, engines="null,null")
+
+    def test_cases_of_all_suites_are_in_one_plan(self):
+        result = self.several()
+        self.assertEqual([case["label"] for case in result["cases"]], ["select-point", "prod"])
+        self.assertEqual([case["operations"] for case in result["cases"]], [ITERATIONS, None])
+        tables = self.tables(result)
+        self.assertEqual(list(tables), [(suite, metric) for suite in ("bench", "prod")
+                                        for metric in METRICS])
+        prod = tables["prod", "p99"]
+        self.assertEqual(len(prod["rows"]), 7)
+        self.assertEqual({row["cells"][1]["verdict"] or row["cells"][1]["note"]
+                          for row in prod["rows"]}, {"closed loop"})
+        self.assertNotIn("closed loop", [row["cells"][1]["verdict"]
+                                         for row in tables["bench", "p99"]["rows"]])
+        self.assertEqual(len(tables["prod", "throughput"]["rows"]), 1)
+        self.assertIn("With --rate all have the same.", self.done.stdout)
+
+    def test_at_a_rate_tails_may_have_verdicts(self):
+        result = self.several("--rate", 4000)
+        self.assertEqual([case["rate"] for case in result["cases"]], [None, 4000])
+        for row in self.tables(result)["prod", "p99"]["rows"]:
+            self.assertNotEqual(row["cells"][1]["verdict"], "closed loop")
+
+
 class Failures(CompareTest):
     """tests/engines/broken-sqlite.c aborts at the N-th INSERT of a process."""
 
