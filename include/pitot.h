@@ -1,56 +1,64 @@
 /*
- * libpitot: background sources fill a local SQLite database, and the screen reads it without ever
- * waiting for them.
+ * libpitot: background sources fill a local SQLite database, and the screen reads it without
+ * ever waiting for them.
  *
  *     store          one database file, which this library makes and keeps
- *     source         a function of yours on a thread of the library; it lists what there is outside
- *     pass           one run of a source: rows are staged in memory for as long as it takes, then
- *                    written in one short transaction together with the sync row, or not at all
- *     sync row       in the table pitot_sync, one a source: when it ran last, what changed, what
- * failed reader         a read-only connection of its own, for your own SQL subscription   a queue
- * of events with a descriptor for poll(2): a pass began, a pass ended
+ *     source         a function of yours on a thread of the library; it lists what there is
+ *                    outside
+ *     pass           one run of a source: rows are staged in memory for as long as it takes,
+ *                    then written in one short transaction together with the sync row, or not
+ *                    at all
+ *     sync row       in the table pitot_sync, one a source: when it ran last, what changed,
+ *                    what failed
+ *     reader         a read-only connection of its own, for your own SQL
+ *     subscription   a queue of events with a descriptor for poll(2): a pass began, a pass
+ *                    ended
  *
  * Read this first:
  *
- *  - A store is a cache. A store whose schema version or DDL differs from the one given is emptied
- * and built anew; a damaged one is set aside and replaced by an empty one. Keep nothing in it that
- *    cannot be got again.
- *  - One process opens the store; any number of processes may read (pitot_reader_open_path). Write
- *    to the tables of a source in no other way. What somebody else writes there all the same is
- *    overwritten by the source's next pass.
- *  - After a loss of power the last passes may be gone (synchronous=NORMAL), never a part of one. A
- *    process that is killed loses nothing that was committed.
- *  - Never open(2) the database, NAME-wal, NAME-shm or NAME-pitot (the lock file) yourself, not
- * even to read: closing any descriptor drops all POSIX locks that this process has on the file. Use
- *    SQLite. For the same reason the process must hold one copy of SQLite, this library's and
- * yours. Local file systems only: WAL needs shared memory and locks that work.
- *  - A snapshot that stays open keeps the WAL from being used again, and the WAL then grows with
- *    every pass. Readers are never broken off; pitot_stats() names the oldest.
- *  - Nothing can stop a function that does not return. pitot_store_close() names its source, and
- *    neither its thread nor what it uses can be taken away before it has returned.
- *  - After fork(2) the child must leave everything alone until exec: each call from it returns
- *    PITOT_ERROR_FORKED and touches nothing, what it inherited is never closed. A child of a
- *    process that has no store and no reader open may use the library.
- *  - Versions of SQLite before 3.51.3 (but for 3.44.6 and 3.50.7) can damage a WAL database when
- * one connection checkpoints while another commits. Here one connection does both, one after the
- *    other; with such a version leave all writing to this library.
- *  - Threads of the library block all signals. It prints nothing, never exits, and neither reads
- * nor changes the locale.
+ *  - A store is a cache. A store whose schema version or DDL differs from the one given is
+ *    emptied and built anew; a damaged one is set aside and replaced by an empty one. Keep
+ *    nothing in it that cannot be got again.
+ *  - One process opens the store; any number of processes may read
+ *    (pitot_reader_open_path). Write to the tables of a source in no other way. What
+ *    somebody else writes there all the same is overwritten by the source's next pass.
+ *  - After a loss of power the last passes may be gone (synchronous=NORMAL), never a part
+ *    of one. A process that is killed loses nothing that was committed.
+ *  - Never open(2) the database, NAME-wal, NAME-shm or NAME-pitot (the lock file) yourself,
+ *    not even to read: closing any descriptor drops all POSIX locks that this process has
+ *    on the file. Use SQLite. For the same reason the process must hold one copy of SQLite,
+ *    this library's and yours. Local file systems only: WAL needs shared memory and locks
+ *    that work.
+ *  - A snapshot that stays open keeps the WAL from being used again, and the WAL then grows
+ *    with every pass. Readers are never broken off; pitot_stats() names the oldest.
+ *  - Nothing can stop a function that does not return. pitot_store_close() names its
+ *    source, and neither its thread nor what it uses can be taken away before it has
+ *    returned.
+ *  - After fork(2) the child must leave everything alone until exec: each call from it
+ *    returns PITOT_ERROR_FORKED and touches nothing, what it inherited is never closed. A
+ *    child of a process that has no store and no reader open may use the library.
+ *  - Versions of SQLite before 3.51.3 (but for 3.44.6 and 3.50.7) can damage a WAL database
+ *    when one connection checkpoints while another commits. Here one connection does both,
+ *    one after the other; with such a version leave all writing to this library.
+ *  - Threads of the library block all signals. It prints nothing, never exits, and neither
+ *    reads nor changes the locale.
  *
  * Rules for all calls:
  *
- *  - Result: 0, or a negative PITOT_ERROR_… (positive results are named where there are any). A
- *    `struct pitot_error *` may be NULL; it is filled when a call fails, and untouched otherwise.
+ *  - Result: 0, or a negative PITOT_ERROR_… (positive results are named where there are
+ *    any). A `struct pitot_error *` may be NULL; it is filled when a call fails, and
+ *    untouched otherwise.
  *  - Every call can return PITOT_ERROR_INVALID (an argument is wrong; nothing was done) and
- *    PITOT_ERROR_FORKED, and every call on a store or what belongs to it PITOT_ERROR_CLOSED.
- * Further errors are listed with each call.
+ *    PITOT_ERROR_FORKED, and every call on a store or what belongs to it
+ *    PITOT_ERROR_CLOSED. Further errors are listed with each call.
  *  - Threads: any thread, any time, where nothing else is said.
- *  - Ownership: strings and structs given are copied before a call returns, where nothing else is
- *    said. NULL may be given to every _free.
- *  - Timeouts are milliseconds of the monotonic clock: 0 does not wait, PITOT_FOREVER has no end.
- *    Setting the wall clock changes nothing but the times recorded in sync rows.
- *  - A struct whose first member is `size` is given with size = sizeof of it and zeros for what is
- *    left to the default, so that a program built earlier runs with a library that knows more.
+ *  - Ownership: strings and structs given are copied before a call returns, where nothing
+ *    else is said. NULL may be given to every _free.
+ *  - Timeouts are milliseconds of the monotonic clock: 0 does not wait, PITOT_FOREVER has
+ *    no end. Setting the wall clock changes nothing but the times recorded in sync rows.
+ *  - A struct whose first member is `size` is given with size = sizeof of it and zeros for
+ *    what is left to the default, so that a program built earlier runs with a library that
+ *    knows more.
  */
 #ifndef PITOT_H
 #define PITOT_H
@@ -78,7 +86,7 @@ struct pitot_subscription;
 /* "0.1.0": the version of the library that is running. Never fails. */
 PITOT_API const char *pitot_version(void);
 
-/* ------------------------------------------------------------------------------------ errors -- */
+/* ---- errors -------------------------------------------------------------------------------- */
 
 /* X(NAME, number, what it means) */
 #define PITOT_ERRORS(X)                                                                            \
@@ -131,7 +139,7 @@ struct pitot_error {
 PITOT_API const char *pitot_error_name(int code);
 PITOT_API const char *pitot_error_text(int code);
 
-/* ------------------------------------------------------------------------------------- store -- */
+/* ---- store --------------------------------------------------------------------------------- */
 
 struct pitot_store_options {
     size_t size;
@@ -195,7 +203,7 @@ PITOT_API int pitot_store_close(struct pitot_store *store, int timeout_ms,
  * functions is gone. Must not be called from a source's function. Does nothing after a fork. */
 PITOT_API void pitot_store_free(struct pitot_store *store);
 
-/* ------------------------------------------------------------------------------------ values -- */
+/* ---- values -------------------------------------------------------------------------------- */
 
 enum pitot_type { PITOT_NULL = 0, PITOT_INTEGER, PITOT_REAL, PITOT_TEXT, PITOT_BLOB };
 
@@ -257,7 +265,7 @@ static inline struct pitot_value pitot_borrowed(struct pitot_value value)
     return value;
 }
 
-/* ----------------------------------------------------------------------------------- sources -- */
+/* ---- sources ------------------------------------------------------------------------------- */
 
 enum pitot_mode {
     PITOT_REPLACE = 1, /* delete what is there, insert what was staged */
@@ -329,8 +337,7 @@ PITOT_API const char *pitot_source_name(const struct pitot_source *source);
 PITOT_API int pitot_source_stop(struct pitot_source *source, int timeout_ms,
                                 struct pitot_error *error);
 
-/* ------------------------------------------------------------------------------------- passes --
- */
+/* ---- passes -------------------------------------------------------------------------------- */
 
 /* The calls of this section belong to the source's function: while it runs, one thread at a time.
  */
@@ -360,8 +367,7 @@ PITOT_API int pitot_pass_descriptor(struct pitot_pass *pass);
 /* The pass's number: 1 for a source's first, kept over restarts of the program. */
 PITOT_API uint64_t pitot_pass_number(const struct pitot_pass *pass);
 
-/* ------------------------------------------------------------------------------------- resync --
- */
+/* ---- resync -------------------------------------------------------------------------------- */
 
 /* A value: copy it, drop it, ask as often as you like. */
 struct pitot_ticket {
@@ -390,8 +396,7 @@ PITOT_API int pitot_ticket_wait(struct pitot_store *store, struct pitot_ticket t
 PITOT_API int pitot_ticket_ask(struct pitot_store *store, struct pitot_ticket ticket,
                                struct pitot_error *error);
 
-/* ------------------------------------------------------------------------------------- events --
- */
+/* ---- events -------------------------------------------------------------------------------- */
 
 struct pitot_counts {
     uint64_t inserted;
@@ -439,8 +444,7 @@ PITOT_API int pitot_event_next(struct pitot_subscription *subscription, struct p
 /* Ends a subscription, before or after its store. No other thread may be using it. */
 PITOT_API void pitot_subscription_free(struct pitot_subscription *subscription);
 
-/* ------------------------------------------------------------------------------------ readers --
- */
+/* ---- readers ------------------------------------------------------------------------------- */
 
 /* The calls on a reader, and those on its connection, belong to one thread at a time. */
 
@@ -501,8 +505,7 @@ PITOT_API int pitot_reader_changed(struct pitot_reader *reader, struct pitot_err
  * stays until they are. */
 PITOT_API void pitot_reader_free(struct pitot_reader *reader);
 
-/* --------------------------------------------------------------------------------- statistics --
- */
+/* ---- statistics ---------------------------------------------------------------------------- */
 
 /* Durations in nanoseconds since the store was opened; percentiles at most 0.8 % too high or low;
  * all 0 while count is 0. */
