@@ -8,9 +8,11 @@
  *     in an open loop: service.count = lag.count = ok, latency.sum = service.sum + lag.sum
  * The thread of the connection writes with plain stores; others read after it has left or been
  * given up (see Account.begin), and `done` and the tasks' progress at any time. Everything is a
- * double, so that nothing is torn, and whole up to 2^53.
+ * double, so that nothing is torn, and whole up to 2^53. Sums of a histogram may be larger: in an
+ * open loop that falls behind, each of millions waits for seconds. They are kept in two parts.
  */
 import { HISTOGRAM_BUCKETS, HISTOGRAM_MAX_NS, histogram_index } from './histogram.mjs';
+import { whole_number } from './wire.mjs';
 
 export const OK = 0;
 export const BUSY = 1;
@@ -39,10 +41,11 @@ const LATENCY = ERROR_LENGTHS + ERRORS_MAX;
 /* Numbers of a histogram, from its place on. */
 const COUNT = 0;
 const OVERFLOW = 1;
-const SUM = 2;
-const MIN = 3;
-const MAX = 4;
-const BUCKETS = 5;
+const SUM = 2; /* below SUM_PART */
+const SUM_PARTS = 3;
+const MIN = 4;
+const MAX = 5;
+const BUCKETS = 6;
 const HISTOGRAM = BUCKETS + HISTOGRAM_BUCKETS;
 
 /* Behind the latency: the parts of it in an open loop, then what is acknowledged, which stands
@@ -50,8 +53,14 @@ const HISTOGRAM = BUCKETS + HISTOGRAM_BUCKETS;
 const SERVICE = LATENCY + HISTOGRAM;
 const LAG = SERVICE + HISTOGRAM;
 
+const SUM_PART = 2 ** 52;
+
 function record(n, at, ns) {
     n[at + SUM] += ns;
+    if (n[at + SUM] >= SUM_PART) {
+        n[at + SUM] -= SUM_PART;
+        n[at + SUM_PARTS]++;
+    }
     if (n[at + COUNT]++ === 0 || ns < n[at + MIN]) {
         n[at + MIN] = ns;
     }
@@ -73,7 +82,8 @@ function histogram_json(n, at) {
         }
     }
     const any = n[at + COUNT] > 0;
-    return { count: n[at + COUNT], overflow: n[at + OVERFLOW], sum: n[at + SUM],
+    const sum = BigInt(n[at + SUM_PARTS]) * BigInt(SUM_PART) + BigInt(n[at + SUM]);
+    return { count: n[at + COUNT], overflow: n[at + OVERFLOW], sum: whole_number(sum),
              min: any ? n[at + MIN] : null, max: any ? n[at + MAX] : null, buckets };
 }
 
@@ -176,6 +186,10 @@ export class Tally {
             }
         }
         for (const [at, min, max] of ends) {
+            if (this.numbers[at + SUM] >= SUM_PART) {
+                this.numbers[at + SUM] -= SUM_PART;
+                this.numbers[at + SUM_PARTS]++;
+            }
             this.numbers[at + MIN] = this.numbers[at + COUNT] > 0 ? min : 0;
             this.numbers[at + MAX] = max;
         }

@@ -4,11 +4,7 @@ import { Failure } from './failure.mjs';
 import { since } from './clock.mjs';
 import { Pace } from './pace.mjs';
 import { usage_between } from './usage.mjs';
-
-/* A whole number on the wire: beyond 2^53 as decimal text. */
-function wire(bigint) {
-    return bigint <= 9007199254740991n ? Number(bigint) : bigint.toString();
-}
+import { whole_number } from './wire.mjs';
 
 /* ---- ready ---------------------------------------------------------------------------- */
 
@@ -62,7 +58,7 @@ function check(json, name) {
                                       `${json.ok} executions were ok`);
     }
     if (service !== undefined && (service.count !== json.ok || lag.count !== json.ok ||
-                                  service.sum + lag.sum !== latency.sum)) {
+                                  BigInt(service.sum) + BigInt(lag.sum) !== BigInt(latency.sum))) {
         throw new Failure('internal', `internal: script ${name}: ${json.ok} latencies of ` +
                                       `${latency.sum} ns, ${service.count} service times of ` +
                                       `${service.sum} ns, ${lag.count} lags of ${lag.sum} ns`);
@@ -103,7 +99,7 @@ function backlog_json({ job, base_s, at_ns }, { number, account, given_up }) {
 function connection_json(run, connection) {
     const { number, role, account, cpu_ns, run_queue_ns, off_cpu_ns } = connection;
     const at = since(run.base_s, run.at_ns);
-    const moment = (ns) => wire(BigInt(Math.max(ns, at) - at) + run.at_ns);
+    const moment = (ns) => whole_number(BigInt(Math.max(ns, at) - at) + run.at_ns);
     return {
         connection: number, role,
         operations: account.tallies.reduce((all, tally) => all + tally.outcome(OK), 0),
@@ -147,8 +143,8 @@ export function run_result(run) {
     const at = since(run.base_s, run.at_ns);
     const ended = Math.max(at, ...run.connections.map(({ account }) => account.ended_ns));
     return {
-        kind: 'result', job: 'run', partial: run.partial, started_ns: wire(run.at_ns),
-        ended_ns: wire(run.at_ns + BigInt(ended - at)),
+        kind: 'result', job: 'run', partial: run.partial, started_ns: whole_number(run.at_ns),
+        ended_ns: whole_number(run.at_ns + BigInt(ended - at)),
         ...usage_between(run.usage_start, run.usage_end),
         close_ns: run.close_ns, peak_memory_bytes: run.peak_memory_bytes,
         connections: run.connections.map((connection) => connection_json(run, connection)),

@@ -24,6 +24,11 @@ export function unescape_bytes(text) {
         i % 2 === 0 ? Buffer.from(part, 'utf8') : Buffer.from(part, 'hex')));
 }
 
+/* A BigInt as the protocol writes whole numbers: beyond 2^53 as decimal text. */
+export function whole_number(bigint) {
+    return bigint <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(bigint) : bigint.toString();
+}
+
 export function send(line) {
     const bytes = Buffer.from(JSON.stringify(line) + '\n', 'utf8');
     if (bytes.length > LINE_MAX + 1) {

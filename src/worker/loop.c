@@ -294,7 +294,8 @@ run_span(struct loop *loop, const struct loop_span *span, bool paced, struct fai
             pace_wait(&loop->pace, deadline_ns, loop->stop);
         }
         if (__builtin_expect(atomic_load_explicit(loop->stop, memory_order_relaxed), 0)) {
-            until_ns = clock_now_ns();
+            uint64_t now_ns = clock_now_ns();
+            until_ns = now_ns < deadline_ns ? now_ns : deadline_ns;
             break;
         }
         struct engine_effect effect;

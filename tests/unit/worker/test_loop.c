@@ -308,6 +308,27 @@ static void parts_of_a_latency(void **state)
     end(&fixture);
 }
 
+/* A stop that comes behind the deadline: nothing that was due after it is missing. */
+static void a_late_stop_counts_no_more(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    begin_at(1e3, &fixture, 0, FAKE_COUNTING, 1, 0);
+    uint64_t now = clock_now_ns();
+    struct loop_span span = {.phase = "run",
+                             .start_ns = now - 10 * NS_PER_MS,
+                             .deadline_ns = now - 5 * NS_PER_MS,
+                             .operations = UINT64_MAX,
+                             .paced = true};
+    loop_restart(fixture.loop, false);
+    atomic_store(&stop, true);
+    assert_int_equal(loop_run(fixture.loop, &span, &fixture.failure), 0);
+    assert_int_equal(fake.ran, 0);
+    assert_int_equal(fixture.loop->horizon_ns, span.deadline_ns);
+    assert_int_equal(fixture.loop->ended_ns, span.deadline_ns);
+    end(&fixture);
+}
+
 /* A connection that has nothing to do serves until the deadline all the same. */
 static void an_idle_connection_stays_until_the_deadline(void **state)
 {
@@ -399,6 +420,7 @@ int main(void)
         cmocka_unit_test(failures_count_as_operations),
         cmocka_unit_test(slow_ones),
         cmocka_unit_test(parts_of_a_latency),
+        cmocka_unit_test(a_late_stop_counts_no_more),
         cmocka_unit_test(an_idle_connection_stays_until_the_deadline),
         cmocka_unit_test(what_never_began_is_counted),
         cmocka_unit_test(restart_keeps_what_was_written),
