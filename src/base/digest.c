@@ -1,5 +1,7 @@
 #include "base/digest.h"
 
+#include "core/hash.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,17 +13,6 @@
 static inline uint32_t rotate_left(uint32_t x, int bits)
 {
     return x << bits | x >> (32 - bits);
-}
-
-/* MurmurHash3's 32-bit finalizer. */
-static uint32_t finalize(uint32_t h)
-{
-    h ^= h >> 16;
-    h *= UINT32_C(0x85EBCA6B);
-    h ^= h >> 13;
-    h *= UINT32_C(0xC2B2AE35);
-    h ^= h >> 16;
-    return h;
 }
 
 void digest_init(struct digest *digest)
@@ -56,7 +47,7 @@ uint64_t digest_end(const struct digest *digest)
 {
     uint32_t a = digest->a ^ digest->length;
     uint32_t b = digest->b + a;
-    return (uint64_t)finalize(a) << 32 | finalize(b);
+    return (uint64_t)hash_mix32(a) << 32 | hash_mix32(b);
 }
 
 /* ---- rows ------------------------------------------------------------------ */

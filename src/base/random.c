@@ -1,21 +1,11 @@
 #include "base/random.h"
 
+#include "core/hash.h"
+
 #include <assert.h>
 #include <math.h>
 
 #define GOLDEN UINT32_C(0x9E3779B9)
-
-/* MurmurHash3's 32-bit finalizer: a bijection in which each input bit changes each
- * output bit with probability near one half. */
-static uint32_t fmix32(uint32_t h)
-{
-    h ^= h >> 16;
-    h *= UINT32_C(0x85EBCA6B);
-    h ^= h >> 13;
-    h *= UINT32_C(0xC2B2AE35);
-    h ^= h >> 16;
-    return h;
-}
 
 void random_init(struct random *random, uint32_t seed, enum random_purpose purpose,
                  uint32_t connection, uint32_t script)
@@ -25,9 +15,9 @@ void random_init(struct random *random, uint32_t seed, enum random_purpose purpo
     for (uint32_t i = 0; i < 3; i++) {
         uint32_t h = UINT32_C(0x70697430) ^ (i * GOLDEN);
         for (int k = 0; k < 4; k++) {
-            h = fmix32(h ^ inputs[k]) * UINT32_C(0x85EBCA6B) + UINT32_C(0xC2B2AE35);
+            h = hash_mix32(h ^ inputs[k]) * UINT32_C(0x85EBCA6B) + UINT32_C(0xC2B2AE35);
         }
-        words[i] = fmix32(h ^ ((i + 1) * GOLDEN));
+        words[i] = hash_mix32(h ^ ((i + 1) * GOLDEN));
     }
     *random = (struct random){.a = words[0], .b = words[1], .c = words[2], .counter = 1};
     for (int i = 0; i < 12; i++) {

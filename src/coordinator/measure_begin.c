@@ -28,7 +28,7 @@ static int fill_pairs(result_pairs *out, const char *name, char *value, struct e
     return 0;
 }
 
-static int fill_variables(const struct plan_case *plan_case, result_pairs *out, struct error *error)
+int measurement_variables(const struct plan_case *plan_case, result_pairs *out, struct error *error)
 {
     size_t count = 0;
     struct script_constant *variables =
@@ -63,7 +63,7 @@ static int fill_case(const struct plan_case *plan_case, struct result_case *out,
         !out->isolation || (plan_case->suite->folder != NULL && !out->suite_folder)) {
         return error_set(error, ERROR_MEMORY, "out of memory");
     }
-    return fill_variables(plan_case, &out->variables, error);
+    return measurement_variables(plan_case, &out->variables, error);
 }
 
 static uint64_t expected_ns(const struct plan_case *plan_case)

@@ -111,10 +111,12 @@ int measurement_run(struct measurement *m, struct measured_case *measured, size_
 int measurement_trial(struct measurement *m, struct measured_case *measured, size_t engine,
                       const char *step, struct result_run *run, struct error *error);
 
+/* Appends what the scripts of a case have for variables, with their values. 0 or ERROR_MEMORY. */
+int measurement_variables(const struct plan_case *plan_case, result_pairs *out,
+                          struct error *error);
+
 /* Finds the number of executions of the cases that are only told how long they should last. */
 int measurement_size_cases(struct measurement *m, struct error *error);
-/* Operations a second of a run over its longest connection; 0: there were none. */
-double measurement_throughput(const struct result_run *run);
 
 /* For cases whose rate is a share: runs every engine in a closed loop and chooses the rate. */
 int measurement_rates(struct measurement *m, struct error *error);

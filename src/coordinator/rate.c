@@ -1,6 +1,7 @@
 /* A rate that is a share of what the slowest engine does: measured first, and the same for all. */
 #include "coordinator/interrupt.h"
 #include "coordinator/measurement.h"
+#include "statistics/run_figures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,8 +48,8 @@ static int run_closed(struct measurement *m, struct measured_case *measured, siz
     if (status == 0) {
         status = measurement_trial(m, measured, index, step, &run, error);
     }
-    double throughput = measurement_throughput(&run);
-    if (status == 0 && measured->alive[index] && throughput <= 0) {
+    double throughput = run_operations_per_second(&run, NULL);
+    if (status == 0 && measured->alive[index] && !(throughput > 0)) {
         measurement_fail_case(m, measured, index,
                               "it ended no operation in a closed loop: there is no share of that");
     }

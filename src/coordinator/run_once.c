@@ -5,6 +5,7 @@
 #include "coordinator/run_workers.h"
 
 #include "core/clock.h"
+#include "statistics/run_figures.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,24 +42,9 @@ int measurement_copy(struct measurement *m, const struct case_template *template
     return status;
 }
 
-double measurement_throughput(const struct result_run *run)
-{
-    double operations = 0;
-    uint64_t longest_ns = 0;
-    for (size_t i = 0; i < run->scripts.count; i++) {
-        const struct result_script *script = &run->scripts.items[i];
-        operations += (double)script->ok * (double)script->operations_each;
-    }
-    for (size_t i = 0; i < run->connections.count; i++) {
-        uint64_t window_ns = run->connections.items[i].window_ns;
-        longest_ns = window_ns > longest_ns ? window_ns : longest_ns;
-    }
-    return longest_ns > 0 ? operations * 1e9 / (double)longest_ns : 0;
-}
-
 static void tell_done(struct measurement *m, const char *step, const struct result_run *run)
 {
-    char *text = result_text("%s: %.0f operations/s", step, measurement_throughput(run));
+    char *text = result_text("%s: %.0f operations/s", step, run_operations_per_second(run, NULL));
     if (text != NULL) {
         m->progress->done(m->progress->context, text);
     }

@@ -1,15 +1,12 @@
 #include "coordinator/trend.h"
 
 #include "coordinator/warnings.h"
+#include "statistics/student.h"
 
 #include <math.h>
 
-/* Student's t, two-sided 99 %, for 1 to 30 degrees of freedom; the last one stands for more. */
-static const double student[] = {63.66, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355,
-                                 3.250, 3.169, 3.106, 3.055, 3.012, 2.977, 2.947, 2.921,
-                                 2.898, 2.878, 2.861, 2.845, 2.831, 2.819, 2.807, 2.797,
-                                 2.787, 2.779, 2.771, 2.763, 2.756, 2.750};
-enum { STUDENT_MAX = sizeof student / sizeof *student };
+/* A trend where there is none is found in one engine of a hundred: half of that on either side. */
+#define TAIL 0.005
 
 /* Sums over the seconds of one part. */
 struct part {
@@ -94,7 +91,7 @@ struct trend trend_of(const struct result_engine *engine, size_t of)
     trend.first = part_mean(&first);
     trend.rest = part_mean(&rest);
     double s = sqrt((part_spread(&first) + part_spread(&rest)) / (double)freedom);
-    trend.limit = student[(freedom < STUDENT_MAX ? freedom : STUDENT_MAX) - 1] * s *
+    trend.limit = student_quantile(TAIL, (double)freedom) * s *
                   sqrt(1 / (double)first.count + 1 / (double)rest.count);
     double difference = fabs(trend.first - trend.rest);
     trend.found = difference > trend.limit && difference > TREND_LEAST;

@@ -34,6 +34,21 @@ static bool takes_verify(const struct worker_identity *identity)
     return identity->can_verify;
 }
 
+static struct verify_question question_of(const struct verify_database *database,
+                                          uint32_t operations, const char *step)
+{
+    return (struct verify_question){
+        .plan_case = &database->plan_case,
+        .template = database->template,
+        .step = step,
+        .kind = "result",
+        .job = answers_job,
+        .operations = operations,
+        .able = takes_verify,
+        .unable_reason = takes_none,
+    };
+}
+
 static bool has_answers(const struct measurement *m, const struct verify_database *database,
                         size_t engine)
 {
@@ -45,23 +60,6 @@ static bool has_answers(const struct measurement *m, const struct verify_databas
 }
 
 /* ---- the entry in the result ---------------------------------------------------------- */
-
-static int set_variables(const struct plan_case *plan_case, result_pairs *out, struct error *error)
-{
-    size_t count = 0;
-    struct script_constant *constants =
-        suite_variables(plan_case->suite, plan_case->scale, plan_case->scenario, &count);
-    int status = constants != NULL ? 0 : no_memory(error);
-    for (size_t i = 0; i < count && status == 0; i++) {
-        struct result_pair *pair = result_list_add(out);
-        if (pair == NULL || (pair->name = strdup(constants[i].name)) == NULL ||
-            (pair->value = result_text("%" PRId64, constants[i].value)) == NULL) {
-            status = no_memory(error);
-        }
-    }
-    free(constants);
-    return status;
-}
 
 static struct result_verify_database *add_entry(struct measurement *m, size_t engine,
                                                 const struct verify_database *database,
@@ -77,7 +75,7 @@ static struct result_verify_database *add_entry(struct measurement *m, size_t en
     entry->suite = strdup(database->suite.name);
     entry->scale = strdup(database->plan_case.scale->name);
     bool whole = entry->suite != NULL && entry->scale != NULL &&
-                 set_variables(&database->plan_case, &entry->variables, error) == 0;
+                 measurement_variables(&database->plan_case, &entry->variables, error) == 0;
     for (size_t i = 0; whole && i < database->scenarios.count; i++) {
         char **name = result_list_add(&entry->scenarios);
         whole = name != NULL && (*name = strdup(database->scenarios.items[i])) != NULL;
@@ -127,16 +125,7 @@ static int ask(struct measurement *m, size_t engine, const struct verify_databas
     struct error failure = ERROR_INIT;
     json_t *line = NULL;
     char *step = result_text("%s: checking answers (%s)", out->name, database->suite.name);
-    struct verify_question question = {
-        .plan_case = &database->plan_case,
-        .template = database->template,
-        .step = step,
-        .kind = "result",
-        .job = answers_job,
-        .operations = operations,
-        .able = takes_verify,
-        .unable_reason = takes_none,
-    };
+    struct verify_question question = question_of(database, operations, step);
     int status = step != NULL
                      ? verify_ask(m, engine, &question, &line, &out->verify.log, &failure, error)
                      : no_memory(error);
@@ -190,17 +179,8 @@ static int ask_detail(struct measurement *m, size_t engine, const struct verify_
     struct result_engine *out = &m->result->engines.items[engine];
     char *step = result_text("%s: asking again for operation %" PRIu64 " of %s", out->name,
                              detail->operation, database->suite.scripts[detail->script].name);
-    struct verify_question question = {
-        .plan_case = &database->plan_case,
-        .template = database->template,
-        .step = step,
-        .kind = "result",
-        .job = answers_job,
-        .operations = operations,
-        .detail = detail,
-        .able = takes_verify,
-        .unable_reason = takes_none,
-    };
+    struct verify_question question = question_of(database, operations, step);
+    question.detail = detail;
     int status = step != NULL
                      ? verify_ask(m, engine, &question, line, &out->verify.log, failure, error)
                      : no_memory(error);

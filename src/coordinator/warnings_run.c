@@ -4,6 +4,7 @@
 #include "base/buffer.h"
 #include "coordinator/conditions.h"
 #include "coordinator/trend.h"
+#include "statistics/run_figures.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -246,27 +247,14 @@ int warn_trend(struct result *result, const struct result_engine *engine, size_t
 
 /* ---- the machine ---------------------------------------------------------------------- */
 
-/* NAN: not measured. */
-static double run_queue_share(const struct result_run *run)
-{
-    double sum = 0;
-    for (size_t i = 0; i < run->connections.count; i++) {
-        if (run->connections.items[i].run_queue_ns == RESULT_ABSENT) {
-            return (double)NAN;
-        }
-        sum += (double)run->connections.items[i].run_queue_ns;
-    }
-    return sum / ((double)run->window_ns * (double)run->connections.count);
-}
-
 int warn_run_queue(struct result *result, const struct result_engine *engine)
 {
     double most = 0;
     for (size_t i = 0; i < engine->runs.count; i++) {
         const struct result_run *run = &engine->runs.items[i];
-        if (warnings_run_counts(run, (size_t)run->case_index) && run->window_ns != RESULT_ABSENT &&
-            run->window_ns > 0) {
-            most = fmax(most, run_queue_share(run)); /* of a number and NAN fmax takes the number */
+        if (warnings_run_counts(run, (size_t)run->case_index)) {
+            /* Of a number and NAN fmax takes the number. */
+            most = fmax(most, run_queue_share(run));
         }
     }
     if (most <= RUN_QUEUE_SHARE_MAX) {

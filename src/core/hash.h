@@ -1,6 +1,7 @@
 /*
  * 64-bit FNV-1a (Fowler, Noll, Vo): h = (h xor byte) * 1099511628211, starting at
- * 14695981039346656037. For identities and for noticing damage, not against an adversary.
+ * 14695981039346656037; and a mixer of 32 bits. For identities and for noticing damage, not against
+ * an adversary.
  */
 #ifndef PITOT_CORE_HASH_H
 #define PITOT_CORE_HASH_H
@@ -19,6 +20,18 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t lengt
         hash = (hash ^ byte[i]) * HASH_PRIME;
     }
     return hash;
+}
+
+/* MurmurHash3's 32-bit finalizer: a bijection in which each input bit changes each output bit with
+ * probability near one half. */
+static inline uint32_t hash_mix32(uint32_t h)
+{
+    h ^= h >> 16;
+    h *= UINT32_C(0x85EBCA6B);
+    h ^= h >> 13;
+    h *= UINT32_C(0xC2B2AE35);
+    h ^= h >> 16;
+    return h;
 }
 
 #endif

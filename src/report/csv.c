@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "report/parts.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -100,17 +101,6 @@ static void put_total(const struct subject *subject, const char *metric, uint64_
     buffer_printf(subject->out, "%" PRIu64 ",,\r\n", total);
 }
 
-static uint64_t rounds_with(const struct result_engine *engine, size_t of, const char *status)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < engine->runs.count; i++) {
-        const char *found = engine->runs.items[i].status;
-        count +=
-            engine->runs.items[i].case_index == of && found != NULL && strcmp(found, status) == 0;
-    }
-    return count;
-}
-
 /* Both structs name their outcomes alike. */
 #define PUT_OUTCOMES(subject, summary)                                                             \
     do {                                                                                           \
@@ -127,9 +117,9 @@ static uint64_t rounds_with(const struct result_engine *engine, size_t of, const
 static void put_engine(const struct subject *subject, size_t of)
 {
     const struct result_summary *summary = &subject->engine->summaries.items[of];
-    put_total(subject, "rounds_ok", rounds_with(subject->engine, of, "ok"));
-    put_total(subject, "rounds_partial", rounds_with(subject->engine, of, "partial"));
-    put_total(subject, "rounds_failed", rounds_with(subject->engine, of, "failed"));
+    put_total(subject, "rounds_ok", report_rounds_with(subject->engine, of, "ok"));
+    put_total(subject, "rounds_partial", report_rounds_with(subject->engine, of, "partial"));
+    put_total(subject, "rounds_failed", report_rounds_with(subject->engine, of, "failed"));
     put_figure(subject, "reads_per_second", "1/s", &summary->reads_per_second);
     put_figure(subject, "writes_per_second", "1/s", &summary->writes_per_second);
     put_figure(subject, "operations_per_second", "1/s", &summary->operations_per_second);

@@ -53,6 +53,9 @@ void report_share(char *out, double share);
 /* Most rounds that any engine's figures of the case `of` are made of. */
 size_t report_rounds(const struct result *result, size_t of);
 
+/* Rounds of the case `of` whose status is `status`. */
+size_t report_rounds_with(const struct result_engine *engine, size_t of, const char *status);
+
 /* ", package 13.2.0, node 24.1.0, option integers=bigint": what lies between an engine and its
  * worker, and the options it was given; nothing for one that is called from C without any. */
 void report_append_binding(struct buffer *text, const struct result_engine *engine);

@@ -9,8 +9,7 @@
 
 enum { WIDTH_DEFAULT = 100, WIDTH_MIN = 20 };
 
-/* Rounds of a case whose status is `status`. */
-static size_t rounds_of(const struct result_engine *engine, size_t of, const char *status)
+size_t report_rounds_with(const struct result_engine *engine, size_t of, const char *status)
 {
     size_t count = 0;
     for (size_t i = 0; i < engine->runs.count; i++) {
@@ -25,8 +24,8 @@ size_t report_rounds(const struct result *result, size_t of)
 {
     size_t most = 0;
     for (size_t i = 0; i < result->engines.count; i++) {
-        size_t ok = rounds_of(&result->engines.items[i], of, "ok");
-        size_t used = ok > 0 ? ok : rounds_of(&result->engines.items[i], of, "partial");
+        size_t ok = report_rounds_with(&result->engines.items[i], of, "ok");
+        size_t used = ok > 0 ? ok : report_rounds_with(&result->engines.items[i], of, "partial");
         most = used > most ? used : most;
     }
     return most;

@@ -161,6 +161,19 @@ static int set_unknown(struct effect *out, const char *why)
     return 0;
 }
 
+/* Takes the table behind INTO or FROM. `why`: what makes the effect unknown already. The kind
+ * stays EFFECT_NONE where nothing does. */
+static int take_target(struct scanner *scanner, const char *why, struct effect *out)
+{
+    bool other;
+    next(scanner);
+    int status = take_table(scanner, &out->table, &other);
+    if (status == 0 && (out->table == NULL || why != NULL || other)) {
+        return set_unknown(out, why != NULL ? why : "a table of another database");
+    }
+    return status;
+}
+
 /* ON CONFLICT anywhere behind the table: an UPSERT. */
 static bool has_upsert(struct scanner *scanner)
 {
@@ -177,7 +190,6 @@ static bool has_upsert(struct scanner *scanner)
 /* The scanner stands behind INSERT or REPLACE. `why`: what makes it unknown already. */
 static int insert_effect(struct scanner *scanner, const char *why, struct effect *out)
 {
-    bool other;
     if (at_word(scanner, "or")) {
         next(scanner);
         why = at_word(scanner, "abort")     ? why
@@ -189,13 +201,9 @@ static int insert_effect(struct scanner *scanner, const char *why, struct effect
     if (!at_word(scanner, "into")) {
         return set_unknown(out, "a statement that is not understood");
     }
-    next(scanner);
-    int status = take_table(scanner, &out->table, &other);
-    if (status != 0) {
+    int status = take_target(scanner, why, out);
+    if (status != 0 || out->kind != EFFECT_NONE) {
         return status;
-    }
-    if (out->table == NULL || why != NULL || other) {
-        return set_unknown(out, why != NULL ? why : "a table of another database");
     }
     if (has_upsert(scanner)) {
         return set_unknown(out, "an UPSERT");
@@ -206,20 +214,14 @@ static int insert_effect(struct scanner *scanner, const char *why, struct effect
 
 static int delete_effect(struct scanner *scanner, const char *why, struct effect *out)
 {
-    bool other;
     if (!at_word(scanner, "from")) {
         return set_unknown(out, "a statement that is not understood");
     }
-    next(scanner);
-    int status = take_table(scanner, &out->table, &other);
-    if (status != 0) {
-        return status;
+    int status = take_target(scanner, why, out);
+    if (status == 0 && out->kind == EFFECT_NONE) {
+        out->kind = EFFECT_DELETE;
     }
-    if (out->table == NULL || why != NULL || other) {
-        return set_unknown(out, why != NULL ? why : "a table of another database");
-    }
-    out->kind = EFFECT_DELETE;
-    return 0;
+    return status;
 }
 
 /* Only OR REPLACE removes rows, those that stand in the way. */

@@ -243,6 +243,16 @@ static const struct {
     {"sqrt", NULL},
 };
 
+enum { WORD_SIZE = 64 };
+
+/* As a text, cut when it is longer. */
+static void word_copy(char *word, const char *name, size_t length)
+{
+    size_t kept = length < WORD_SIZE - 1 ? length : WORD_SIZE - 1;
+    memcpy(word, name, kept);
+    word[kept] = '\0';
+}
+
 int name_unknown_function(struct parser *parser, struct script_place place, const char *name,
                           size_t length)
 {
@@ -263,10 +273,8 @@ int name_unknown_function(struct parser *parser, struct script_place place, cons
         }
     }
     candidates[count] = NULL;
-    char word[64];
-    size_t kept = length < sizeof word - 1 ? length : sizeof word - 1;
-    memcpy(word, name, kept);
-    word[kept] = '\0';
+    char word[WORD_SIZE];
+    word_copy(word, name, length);
     const char *nearest = text_nearest(word, candidates);
     if (nearest != NULL) {
         return parser_fail(parser, place, "unknown function %s(): did you mean %s()?", word,
@@ -357,10 +365,8 @@ int name_unknown_command(struct parser *parser, struct script_place place, const
                                pgbench_commands[i].name, pgbench_commands[i].advice);
         }
     }
-    char word[64];
-    size_t kept = length < sizeof word - 1 ? length : sizeof word - 1;
-    memcpy(word, name, kept);
-    word[kept] = '\0';
+    char word[WORD_SIZE];
+    word_copy(word, name, length);
     const char *nearest = text_nearest(word, commands);
     if (nearest != NULL) {
         return parser_fail(parser, place, "unknown meta-command \\%s: did you mean \\%s?", word,

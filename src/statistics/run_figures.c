@@ -148,7 +148,7 @@ static double run_queue_ns(const struct result_run *run)
 
 /* The kernel counts a wait when it ends, whole: in a window of a few milliseconds it may have begun
  * before, and a share above 1 then says that the window was too short for it. */
-static double run_queue_share(const struct result_run *run)
+double run_queue_share(const struct result_run *run)
 {
     double share = run_queue_ns(run) / (run_window_s(run) * 1e9 * (double)run->connections.count);
     return share > 1 ? (double)NAN : share;

@@ -27,6 +27,9 @@ double run_operations_per_second(const struct result_run *run, const char *role)
 /* User and system time of the whole process, the harness's share included, by operation. */
 double run_cpu_per_operation_ns(const struct result_run *run);
 
+/* What its connections waited for a core, as a share of connections × window, 0 to 1. */
+double run_queue_share(const struct result_run *run);
+
 /* NULL: the run has no such script. */
 const struct result_script *run_script(const struct result_run *run, const char *role,
                                        const char *script);

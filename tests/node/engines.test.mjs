@@ -246,7 +246,7 @@ for (const binding of BINDINGS) {
                                        'UPDATE t SET i = i + 1 WHERE id = 1']);
         stale.steps = [step('begin_read'), ...stale.steps, step('commit')];
         const line = run_job(database(binding), [stale], {
-            operations: 300, max_tries: 1000, busy_timeout_ms: 2000,
+            operations: 3000, max_tries: 1000, busy_timeout_ms: 2000,
             settings: [{ name: 'journal_mode', value: 'wal', required: true }],
         });
         const client = start(binding);
@@ -256,7 +256,7 @@ for (const binding of BINDINGS) {
         client.go();
         const [{ ok, busy, conflict, errors, retries }] = (await client.expect('result')).scripts;
         await client.ended();
-        assert.deepEqual([ok + busy + conflict, errors], [600, []]);
+        assert.deepEqual([ok + busy + conflict, errors], [6000, []]);
         assert.ok(ok > 0 && busy + retries > 0);
     });
 

@@ -137,6 +137,7 @@ static void test_run_queue(void **state)
         {{SAMPLE_S, 0}, NULL}, /* 10 % of 2 × 5 s is no more than 10 % */
         {{SAMPLE_S, SAMPLE_S}, "waited for a core during 20 % of a run"},
         {{5 * SAMPLE_S, RESULT_ABSENT}, NULL},
+        {{6 * SAMPLE_S, 5 * SAMPLE_S}, NULL}, /* waits that began before the window */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct result_engine *engine;
