@@ -1,6 +1,6 @@
 # Front door. The work is done by scripts/, CMake (CMakePresets.json) and CTest.
 .DEFAULT_GOAL := help
-.PHONY: help prod test torture build engines turso lint format asan tsan bench-harness bench-statistics \
+.PHONY: help prod numbers test torture build engines turso lint format asan tsan bench-harness bench-statistics \
         bench-numbers clean
 
 # The version that `make turso` builds; empty: the one of the engine turso.
@@ -13,6 +13,7 @@ ARGS =
 help:
 	@echo 'make prod           measure the default engines under the prod workload'
 	@echo '                    (ARGS="…" is handed to pitot prod; results/ keeps JSON and HTML)'
+	@echo 'make numbers        measure libpitot beside SQLite alone, with two SQLite libraries'
 	@echo 'make test           build with tests and sanitizers, check the sources, run all tests'
 	@echo 'make build          the optimised binaries: build/pitot, build/pitot-worker'
 	@echo 'make engines        build or get the engines, then list them'
@@ -66,6 +67,10 @@ prod: build
 	build/pitot prod "$$@"; status=$$?; \
 	[ $$status -eq 0 ] || echo "pitot prod ended with status $$status" >&2; \
 	exit $$status
+
+numbers: build
+	@$(engine-sqlite)
+	@build/pitot numbers $(value ARGS)
 
 engines: build
 	@$(engine-sqlite)

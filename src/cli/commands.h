@@ -19,6 +19,7 @@ extern const struct command command_prod;
 extern const struct command command_bench;
 extern const struct command command_compare;
 extern const struct command command_verify;
+extern const struct command command_numbers;
 extern const struct command command_report;
 extern const struct command command_engines;
 

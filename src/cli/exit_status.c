@@ -60,10 +60,16 @@ int exit_status_of_result(const struct result *result, int signal)
             whole++;
         }
     }
-    if (failed == result->engines.count) {
+    for (size_t i = 0; i < result->numbers.count; i++) {
+        bool ok = is(result->numbers.items[i].status, "ok");
+        failed += ok ? 0 : 1;
+        whole += ok ? 1 : 0;
+    }
+    size_t all = result->engines.count + result->numbers.count;
+    if (failed == all) {
         return STATUS_UNABLE;
     }
     uint64_t slower = result->comparison.slower;
     bool held = slower == RESULT_ABSENT || slower == 0;
-    return whole == result->engines.count && !result->partial && held ? STATUS_DONE : STATUS_ENGINE;
+    return whole == all && !result->partial && held ? STATUS_DONE : STATUS_ENGINE;
 }

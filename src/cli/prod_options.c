@@ -206,7 +206,7 @@ static int choose_scenario(const struct suite *suite, const struct suite_scenari
                      suite->name, suite->scenario_count);
 }
 
-static const char *data_folder_of(const struct prod_options *given)
+const char *prod_options_data_folder(const struct prod_options *given)
 {
     const char *variable = getenv("BENCH_DATA_DIR");
     if (given->dir != NULL) {
@@ -234,7 +234,7 @@ static uint64_t grace_of(const struct prod_options *given)
 void prod_options_fill(const struct prod_options *given, struct plan *plan)
 {
     *plan = (struct plan){
-        .data_folder = data_folder_of(given),
+        .data_folder = prod_options_data_folder(given),
         .cache_size = given->cache_size,
         .busy_timeout_ms = (uint32_t)(given->timeout_ns / NS_PER_MS),
         .grace_ns = grace_of(given),

@@ -34,6 +34,9 @@ extern const char *const prod_check_names[];
  * quotes lose them: 'UTF-16le' becomes UTF-16le. ERROR_INVALID. */
 int prod_options_check(struct prod_options *options, struct error *error);
 
+/* --dir, $BENCH_DATA_DIR, or data. */
+const char *prod_options_data_folder(const struct prod_options *options);
+
 /* Fills what the options alone say of all cases; the plan points into them. */
 void prod_options_fill(const struct prod_options *options, struct plan *plan);
 /* The scale of that name, NULL: the first. ERROR_INVALID: there is none, the nearest is named. */

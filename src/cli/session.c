@@ -344,6 +344,14 @@ static void explain(const struct session *session)
         output_complain(session->command->name, message != NULL ? message : "rows are slower");
         free(message);
     }
+    for (size_t i = 0; i < session->result->numbers.count; i++) {
+        const struct result_numbers *numbers = &session->result->numbers.items[i];
+        if (numbers->error != NULL) {
+            char *message = result_text("SQLite of %s: %s", numbers->name, numbers->error);
+            output_complain(session->command->name, message != NULL ? message : numbers->error);
+            free(message);
+        }
+    }
     for (size_t i = 0; i < session->result->engines.count; i++) {
         const struct result_engine *engine = &session->result->engines.items[i];
         const char *status = engine->status != NULL ? engine->status : "failed";

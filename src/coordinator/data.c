@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #define LOCK_NAME "template.lock"
+#define OWN_FOLDER "pitot-numbers-"
 
 enum {
     LABEL_MAX = 48,
@@ -115,6 +116,15 @@ static bool is_leftover_database(const char *name)
     return true;
 }
 
+/* pitot-numbers-PID, a folder. */
+static bool is_leftover_folder(const char *name)
+{
+    size_t prefix = strlen(OWN_FOLDER);
+    size_t digits =
+        strncmp(name, OWN_FOLDER, prefix) == 0 ? strspn(name + prefix, "0123456789") : 0;
+    return digits > 0 && name[prefix + digits] == '\0';
+}
+
 /* template-…-16 hex digits.json.tmp.PID: what file_replace() leaves after a kill. */
 static bool is_leftover_json(const char *name)
 {
@@ -140,6 +150,36 @@ void data_remove_database(const char *path)
             unlink(companion);
         }
     }
+}
+
+int data_own_folder(const struct data_folder *folder, char **path, struct error *error)
+{
+    *path = result_text("%s/" OWN_FOLDER "%ld", folder->path, (long)getpid());
+    if (*path == NULL) {
+        return error_set(error, ERROR_MEMORY, "out of memory");
+    }
+    return mkdir(*path, 0777) == 0 ? 0 : error_errno(error, errno, "cannot make %s", *path);
+}
+
+/* Also at a link or a file of that name nothing else is touched. */
+bool data_remove_own_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+    if (entries == NULL) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        return false;
+    }
+    const struct dirent *entry;
+    while ((entry = readdir(entries)) != NULL) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+            unlinkat(dirfd(entries), entry->d_name, 0);
+        }
+    }
+    closedir(entries);
+    return rmdir(path) == 0;
 }
 
 /* ---- the folder ---- */
@@ -401,6 +441,12 @@ static int remove_leftovers(const struct data_folder *folder, const struct progr
     struct dirent *entry;
     while ((errno = 0, entry = readdir(entries)) != NULL) {
         struct stat status;
+        if (is_leftover_folder(entry->d_name)) {
+            char *path = file_join(folder->path, entry->d_name);
+            removed += path != NULL && data_remove_own_folder(path) ? 1 : 0;
+            free(path);
+            continue;
+        }
         if ((!is_leftover_database(entry->d_name) && !is_leftover_json(entry->d_name)) ||
             fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
             !S_ISREG(status.st_mode)) {

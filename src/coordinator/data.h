@@ -7,6 +7,7 @@
  *     pitot-build-PID-….db             a template being built   (leftover after a kill)
  *     pitot-run-PID-….db               a copy being measured    (leftover after a kill)
  *     kept-PID-….db                    a copy that --keep left; never touched again
+ *     pitot-numbers-PID/               a folder of files         (leftover after a kill)
  *
  * The lock is held while anything of ours is made, used or cleaned in the folder, so every
  * pitot-* file found once it is held is a leftover and is removed.
@@ -47,6 +48,11 @@ void data_label(char *out, size_t most, const char *label);
 char *data_path(const struct data_folder *folder, const char *kind, const char *label);
 /* Removes a database of ours with -wal, -shm, -log, -journal, -tshm and the like beside it. */
 void data_remove_database(const char *path);
+
+/* Makes the folder FOLDER/pitot-numbers-PID; *path is new (free()) also after an error. */
+int data_own_folder(const struct data_folder *folder, char **path, struct error *error);
+/* Removes such a folder with the files in it. Returns whether it is gone. */
+bool data_remove_own_folder(const char *path);
 
 struct template_key {
     const char *workload; /* suite name */

@@ -40,13 +40,13 @@ static int make_pipe(int ends[2], struct error *error)
     return 0;
 }
 
-/* pitot-worker lies beside pitot. */
-static char *worker_program(struct error *error)
+/* The programs lie beside pitot. */
+char *launch_program_path(const char *name, struct error *error)
 {
     char self[4096];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length <= 0) {
-        error_errno(error, errno, "cannot read /proc/self/exe to find pitot-worker");
+        error_errno(error, errno, "cannot read /proc/self/exe to find %s", name);
         return NULL;
     }
     self[length] = '\0';
@@ -54,12 +54,12 @@ static char *worker_program(struct error *error)
     if (slash != NULL) {
         *slash = '\0';
     }
-    char *path = file_join(self, "pitot-worker");
+    char *path = file_join(self, name);
     if (path == NULL) {
         error_set(error, ERROR_MEMORY, "out of memory");
     } else if (access(path, X_OK) != 0) {
         error_set(error, ERROR_UNAVAILABLE,
-                  "pitot-worker is not beside pitot: %s is missing or not executable", path);
+                  "%s is not beside pitot: %s is missing or not executable", name, path);
         free(path);
         path = NULL;
     }
@@ -117,7 +117,7 @@ static int build_arguments(const struct engine_choice *choice, struct arguments 
 {
     const struct manifest *manifest = choice->manifest;
     if (manifest->command.count == 0) {
-        char *program = worker_program(error);
+        char *program = launch_program_path("pitot-worker", error);
         if (program == NULL) {
             return (int)(error == NULL ? ERROR_UNAVAILABLE : error->code);
         }

@@ -114,7 +114,7 @@ static int fill_plan(const struct plan *plan, struct result_plan *out, struct er
     return settings_of_plan(plan, NULL, &out->settings, error);
 }
 
-static void fill_host(const char *folder, struct result_host *out)
+void measurement_fill_host(const char *folder, struct result_host *out)
 {
     struct host host;
     host_read(&host, folder);
@@ -186,7 +186,7 @@ int measurement_begin(struct measurement *m, struct error *error)
         return status;
     }
     conditions_init(&m->conditions);
-    fill_host(m->folder.path, &m->result->host);
+    measurement_fill_host(m->folder.path, &m->result->host);
     status = fill_plan(m->plan, &m->result->plan, error);
     status = status == 0 ? fill_cases(m, error) : status;
     status = status == 0 ? fill_engines(m, error) : status;

@@ -84,6 +84,9 @@ int measurement_preflight(struct measurement *m, struct measured_case *measured,
  * found, warnings tell of it. Engines that fail are marked. */
 int measurement_answers(struct measurement *m, struct error *error);
 
+/* What the result says of the machine and of the data folder. */
+void measurement_fill_host(const char *folder, struct result_host *out);
+
 /* Counts the rows of every table of the template of a case, on a copy, before the rounds. */
 int measurement_count_template(struct measurement *m, const struct measured_case *measured,
                                struct error *error);

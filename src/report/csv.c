@@ -413,6 +413,35 @@ static void put_comparison(struct buffer *out, const struct result *result)
     }
 }
 
+/* ---- libpitot beside the plain way -------------------------------------------------- */
+
+static void put_numbers_side(const struct subject *subject, const char *unit,
+                             const struct result_numbers_side *side)
+{
+    put_one(subject, "median", unit, side->median);
+    put_one(subject, "p99", unit, side->p99);
+    put_total(subject, "p99_thin", side->p99_thin ? 1 : 0);
+    put_one(subject, "slowest", unit, side->slowest);
+    put_total(subject, "samples", side->count);
+    put_number_or_absent(subject, "due", "count", side->due);
+    put_number_or_absent(subject, "missed", "count", side->missed);
+    put_number_or_absent(subject, "busy", "count", side->busy);
+    put_number_or_absent(subject, "passes", "count", side->passes);
+}
+
+static void put_numbers(struct buffer *out, const struct result_numbers *numbers)
+{
+    const struct result_engine library = {.name = numbers->name, .version = numbers->version};
+    for (size_t i = 0; i < numbers->lines.count; i++) {
+        const struct result_numbers_line *line = &numbers->lines.items[i];
+        const struct subject pitot = {out, &library, line->group, "libpitot", line->name};
+        const struct subject plain = {out, &library, line->group, "plain", line->name};
+        put_numbers_side(&pitot, line->unit, &line->pitot);
+        put_one(&pitot, "ratio", "1", line->ratio);
+        put_numbers_side(&plain, line->unit, &line->plain);
+    }
+}
+
 void report_csv(const struct result *result, struct buffer *out)
 {
     buffer_puts(out, "engine,version,case,role,script,metric,unit,median,min,max\r\n");
@@ -432,4 +461,7 @@ void report_csv(const struct result *result, struct buffer *out)
         put_event_loop(out, result, engine);
     }
     put_comparison(out, result);
+    for (size_t i = 0; i < result->numbers.count; i++) {
+        put_numbers(out, &result->numbers.items[i]);
+    }
 }

@@ -541,6 +541,13 @@ void head_print_verify(const struct page *page, const struct result *result)
     head_data(page, result);
 }
 
+void head_print_numbers(const struct page *page, const struct result *result)
+{
+    head_title(page, result);
+    head_host(page, &result->host);
+    head_data(page, result);
+}
+
 void head_print(const struct page *page, const struct result *result)
 {
     head_title(page, result);

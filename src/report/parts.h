@@ -18,6 +18,10 @@ void head_print_verify(const struct page *page, const struct result *result);
 /* What `pitot verify` found, engine after engine. */
 void verify_print(const struct page *page, const struct result *result);
 
+/* The same of a result of `pitot numbers`; and its lines, a library after the other. */
+void head_print_numbers(const struct page *page, const struct result *result);
+void numbers_print(const struct page *page, const struct result *result);
+
 /* "equal to sqlite's, 7 scripts × 1,000 operations and all tables (2)" */
 void verify_append_verdict(struct buffer *text, const struct result_verify_database *database);
 

@@ -14,7 +14,9 @@ struct report_style {
 void report_table(const struct result *result, const struct report_style *style,
                   struct buffer *out);
 /* RFC 4180, CR LF, header row, one row an engine, case, script and metric:
- * engine,version,case,role,script,metric,unit,median,min,max */
+ * engine,version,case,role,script,metric,unit,median,min,max
+ * A library of `pitot numbers` is an engine, a group of lines a case, a side a role, a line a
+ * script. */
 void report_csv(const struct result *result, struct buffer *out);
 /* For a comment below a change: GitHub's Markdown, nothing of a result taken for markup. */
 void report_markdown(const struct result *result, struct buffer *out);

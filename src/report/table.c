@@ -145,6 +145,12 @@ static void print_table(const struct result *result, const struct report_style *
         verify_print(&page, result);
         return;
     }
+    if (result->command != NULL && strcmp(result->command, "numbers") == 0) {
+        head_print_numbers(&page, result);
+        warnings_print(&page, result);
+        numbers_print(&page, result);
+        return;
+    }
     head_print(&page, result);
     size_t warnings = warnings_print(&page, result);
     if (has_figures(result) && is_command(result, "bench")) {

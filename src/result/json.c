@@ -124,6 +124,11 @@ json_t *result_to_json(const struct result *result)
     return write_item(&shape_result, result);
 }
 
+json_t *result_numbers_to_json(const struct result_numbers *numbers)
+{
+    return write_item(&shape_numbers, numbers);
+}
+
 int result_write(const struct result *result, const char *path, struct error *error)
 {
     int status = ERROR_MEMORY;
@@ -449,6 +454,21 @@ static int check_version(const json_t *json, struct error *error)
     return status;
 }
 
+/* base/json.h calls every mistake one of the protocol; here what was given is wrong. */
+static int give_up(const struct error *found, struct error *error)
+{
+    return error_set(error, found->code == ERROR_MEMORY ? ERROR_MEMORY : ERROR_INVALID, "%s",
+                     found->message);
+}
+
+int result_numbers_from_json(const json_t *json, struct result_numbers *out, struct error *error)
+{
+    struct error found = ERROR_INIT;
+    struct reader reader = {.error = &found};
+    place_enter(&reader, "numbers");
+    return read_item(&reader, &shape_numbers, json, out) == 0 ? 0 : give_up(&found, error);
+}
+
 int result_from_json(const json_t *json, struct result **out, struct error *error)
 {
     struct error found = ERROR_INIT;
@@ -463,9 +483,7 @@ int result_from_json(const json_t *json, struct result **out, struct error *erro
     }
     if (status != 0) {
         result_free(result);
-        /* base/json.h calls every mistake one of the protocol; here the file given is wrong. */
-        return error_set(error, found.code == ERROR_MEMORY ? ERROR_MEMORY : ERROR_INVALID, "%s",
-                         found.message);
+        return give_up(&found, error);
     }
     *out = result;
     return 0;
@@ -485,8 +503,7 @@ int result_read(const char *path, struct result **out, struct error *error)
     }
     status = json_parse(text.data, text.length, path, &json, &found);
     if (status != 0) {
-        status = error_set(error, found.code == ERROR_MEMORY ? ERROR_MEMORY : ERROR_INVALID, "%s",
-                           found.message);
+        status = give_up(&found, error);
         goto out;
     }
     status = result_from_json(json, out, &found);

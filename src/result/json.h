@@ -15,6 +15,12 @@ json_t *result_to_json(const struct result *result);
  * another version is refused by number. */
 int result_from_json(const json_t *json, struct result **out, struct error *error);
 
+/* The numbers with one library alone, as pitot-numbers sends them. To JSON: a new reference, NULL
+ * when out of memory. From JSON: `out` is in its empty state, and owns what was read also after an
+ * error, which is as of result_from_json(). */
+json_t *result_numbers_to_json(const struct result_numbers *numbers);
+int result_numbers_from_json(const json_t *json, struct result_numbers *out, struct error *error);
+
 /* Writes "PATH.tmp…", fsyncs, renames: the file is whole or absent, and one that
  * was there stays until then. */
 int result_write(const struct result *result, const char *path, struct error *error);

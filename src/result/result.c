@@ -115,6 +115,26 @@ void result_summary_init(struct result_summary *summary)
     shape_init(&shape_summary, summary);
 }
 
+void result_numbers_init(struct result_numbers *numbers)
+{
+    shape_init(&shape_numbers, numbers);
+}
+
+void result_numbers_release(struct result_numbers *numbers)
+{
+    shape_release(&shape_numbers, numbers);
+}
+
+void result_numbers_line_init(struct result_numbers_line *line)
+{
+    shape_init(&shape_numbers_line, line);
+}
+
+void result_numbers_line_release(struct result_numbers_line *line)
+{
+    shape_release(&shape_numbers_line, line);
+}
+
 void result_summary_clear(struct result_summary *summary)
 {
     struct result_summary kept = {.status = summary->status, .error = summary->error};

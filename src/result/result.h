@@ -12,23 +12,14 @@
 #define PITOT_RESULT_RESULT_H
 
 #include "core/error.h"
-#include "core/histogram.h"
+#include "result/basics.h"
+#include "result/numbers.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define RESULT_VERSION 2
-#define RESULT_ABSENT UINT64_MAX
-
-/* A growing array of owned things: items, count. */
-#define RESULT_LIST(type)                                                                          \
-    struct {                                                                                       \
-        type *items;                                                                               \
-        size_t count;                                                                              \
-    }
-
-typedef RESULT_LIST(char *) result_strings;
 
 struct result_pair {
     char *name;
@@ -124,10 +115,6 @@ struct result_setting {
     bool agrees;
 };
 typedef RESULT_LIST(struct result_setting) result_settings;
-
-struct result_latency {
-    struct histogram *histogram; /* NULL while nothing was measured */
-};
 
 /* One script of one role in one run. attempted is the sum of the six outcomes. */
 struct result_script {
@@ -253,12 +240,6 @@ struct result_figure {
     double median, min, max;
 };
 
-/* A point of the curve of all rounds' samples together. */
-struct result_curve_point {
-    double percentile; /* 0 to 100 */
-    uint64_t value_ns;
-};
-
 /* Times over rounds. */
 struct result_times {
     struct result_figure mean_ns;
@@ -283,7 +264,7 @@ struct result_script_summary {
     struct result_latency latency; /* merged over rounds */
     /* Of `latency`, percentiles ascending: those that have a sample above them, and the largest as
      * 100. */
-    RESULT_LIST(struct result_curve_point) curve;
+    result_curve curve;
     struct result_times service; /* open loop: the parts of a latency; empty in a closed one */
     struct result_times lag;
 };
@@ -521,7 +502,7 @@ struct result {
     uint64_t version; /* RESULT_VERSION */
     char *pitot_version;
     char *build;   /* "release", "debug", "asan", … */
-    char *command; /* "prod", "bench", "verify" */
+    char *command; /* "prod", "bench", "verify", "numbers" */
     result_strings command_line;
     char *started; /* UTC */
     double elapsed_s;
@@ -533,6 +514,7 @@ struct result {
     result_warnings warnings;
     RESULT_LIST(struct result_engine) engines;
     struct result_comparison comparison;
+    RESULT_LIST(struct result_numbers) numbers;
 };
 
 /* A new empty result: absent figures absent, lists empty. NULL: out of memory. */
@@ -557,12 +539,6 @@ void result_event_loop_forget(struct result_event_loop *event_loop);
 void result_summary_init(struct result_summary *summary);
 /* Takes the figures back; status and error stay. */
 void result_summary_clear(struct result_summary *summary);
-
-/* Appends a zeroed item to a list and gives its address, or NULL (out of memory):
- *     struct result_run *run = result_list_add(&engine->runs); */
-#define result_list_add(list)                                                                      \
-    result_list_grow((void **)&(list)->items, &(list)->count, sizeof(*(list)->items))
-void *result_list_grow(void **items, size_t *count, size_t item_size);
 
 /* Puts the run at `index` of engine->runs aside, and says why. ERROR_MEMORY: it is still there. */
 int result_run_move(struct result_engine *engine, size_t index, const char *aside);

@@ -42,6 +42,20 @@ struct shape {
     void (*check)(const void *item, struct buffer *wrong);
 };
 
+/* Entries of the tables. */
+#define FIELD(type, field, kind)                                                                   \
+    {                                                                                              \
+#field, FIELD_##kind, offsetof(struct type, field), NULL                                   \
+    }
+#define FIELD_SHAPED(type, field, kind, shape)                                                     \
+    {                                                                                              \
+#field, FIELD_##kind, offsetof(struct type, field), &(shape)                               \
+    }
+#define SHAPE(type, fields, check)                                                                 \
+    {                                                                                              \
+        sizeof(struct type), (fields), sizeof(fields) / sizeof((fields)[0]), (check)               \
+    }
+
 extern const struct shape shape_result;
 extern const struct shape shape_case;
 extern const struct shape shape_template;
@@ -49,12 +63,15 @@ extern const struct shape shape_engine;
 extern const struct shape shape_run;
 extern const struct shape shape_summary;
 extern const struct shape shape_figure;
+extern const struct shape shape_curve_point;
 extern const struct shape shape_host;
 extern const struct shape shape_plan;
 extern const struct shape shape_comparison;
 extern const struct shape shape_difference;
 extern const struct shape shape_loop_part;
 extern const struct shape shape_event_loop;
+extern const struct shape shape_numbers;
+extern const struct shape shape_numbers_line;
 
 /* Labels of the percentile points: "p50", … */
 extern const char *const shape_point_labels[RESULT_POINT_COUNT];

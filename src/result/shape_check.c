@@ -134,6 +134,24 @@ void shape_check_against_row(const void *item, struct buffer *wrong)
     check_verdict(((const struct result_against_row *)item)->verdict, wrong);
 }
 
+void shape_check_numbers_side(const void *item, struct buffer *wrong)
+{
+    const struct result_numbers_side *side = item;
+    uint64_t samples = side->latency.histogram != NULL ? side->latency.histogram->count : 0;
+    if (samples != side->count) {
+        buffer_printf(wrong, "latency holds %" PRIu64 " samples, but count is %" PRIu64, samples,
+                      side->count);
+    }
+}
+
+void shape_check_numbers(const void *item, struct buffer *wrong)
+{
+    const char *status = ((const struct result_numbers *)item)->status;
+    if (strcmp(status, "ok") != 0 && strcmp(status, "failed") != 0) {
+        buffer_printf(wrong, "status is '%.40s', not ok or failed", status);
+    }
+}
+
 /* Indexes name something that is there: readers rely on it. */
 static void check_indexes(const struct result *result, struct buffer *wrong)
 {

@@ -14,6 +14,8 @@ void shape_check_loop_part(const void *item, struct buffer *wrong);
 void shape_check_cell(const void *item, struct buffer *wrong);
 void shape_check_mean(const void *item, struct buffer *wrong);
 void shape_check_against_row(const void *item, struct buffer *wrong);
+void shape_check_numbers_side(const void *item, struct buffer *wrong);
+void shape_check_numbers(const void *item, struct buffer *wrong);
 void shape_check_result(const void *item, struct buffer *wrong);
 
 #endif

@@ -2,19 +2,6 @@
 #include "result/shape.h"
 #include "result/shape_check.h"
 
-#define FIELD(type, field, kind)                                                                   \
-    {                                                                                              \
-#field, FIELD_##kind, offsetof(struct type, field), NULL                                   \
-    }
-#define FIELD_SHAPED(type, field, kind, shape)                                                     \
-    {                                                                                              \
-#field, FIELD_##kind, offsetof(struct type, field), &(shape)                               \
-    }
-#define SHAPE(type, fields, check)                                                                 \
-    {                                                                                              \
-        sizeof(struct type), (fields), sizeof(fields) / sizeof((fields)[0]), (check)               \
-    }
-
 static const struct field fields_pair[] = {
     FIELD(result_pair, name, TEXT),
     FIELD(result_pair, value, TEXT_OR_NULL),
@@ -222,7 +209,7 @@ static const struct field fields_curve_point[] = {
     FIELD(result_curve_point, percentile, REAL),
     FIELD(result_curve_point, value_ns, COUNT),
 };
-static const struct shape shape_curve_point = SHAPE(result_curve_point, fields_curve_point, NULL);
+const struct shape shape_curve_point = SHAPE(result_curve_point, fields_curve_point, NULL);
 
 static const struct field fields_times[] = {
     FIGURE(result_times, mean_ns),
@@ -551,5 +538,6 @@ static const struct field fields_result[] = {
     FIELD_SHAPED(result, warnings, LIST, shape_warning),
     FIELD_SHAPED(result, engines, LIST, shape_engine),
     FIELD_SHAPED(result, comparison, STRUCT, shape_comparison),
+    FIELD_SHAPED(result, numbers, LIST, shape_numbers),
 };
 const struct shape shape_result = SHAPE(result, fields_result, shape_check_result);

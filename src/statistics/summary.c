@@ -1,5 +1,6 @@
 #include "statistics/summary.h"
 
+#include "statistics/curve.h"
 #include "statistics/run_figures.h"
 #include "statistics/span.h"
 
@@ -214,41 +215,6 @@ static int merge_samples(const struct runs *runs, const struct result_script_sum
     return 0;
 }
 
-/* Of 100,000, close together where curves bend. Those above the last sample say nothing. */
-static const uint32_t curve_points[] = {
-    1000,  5000,  10000, 20000, 30000, 40000, 50000, 60000, 70000, 75000, 80000, 85000,
-    90000, 92000, 94000, 95000, 96000, 97000, 98000, 99000, 99200, 99400, 99500, 99600,
-    99700, 99800, 99900, 99920, 99940, 99950, 99960, 99970, 99980, 99990, 99995, 99999,
-};
-
-static int add_to_curve(struct result_script_summary *summary, double percentile, uint64_t value_ns)
-{
-    struct result_curve_point *point = result_list_add(&summary->curve);
-    if (point == NULL) {
-        return ERROR_MEMORY;
-    }
-    *point = (struct result_curve_point){.percentile = percentile, .value_ns = value_ns};
-    return 0;
-}
-
-static int fill_curve(struct result_script_summary *summary)
-{
-    const struct histogram *samples = summary->latency.histogram;
-    if (samples == NULL || samples->count == 0) {
-        return 0;
-    }
-    int status = 0;
-    for (size_t i = 0; i < sizeof curve_points / sizeof *curve_points && status == 0; i++) {
-        uint32_t point = curve_points[i];
-        /* At least one sample above: count * (1 - p) >= 1. */
-        if ((long double)samples->count * (100000 - point) >= 100000) {
-            status =
-                add_to_curve(summary, point / 1000.0, histogram_percentile(samples, point, 100000));
-        }
-    }
-    return status == 0 ? add_to_curve(summary, 100, samples->max) : status;
-}
-
 static int summarize_times(const struct runs *runs, struct sample *sample,
                            const struct result_script_summary *summary, enum times_of which,
                            struct result_times *times)
@@ -281,7 +247,7 @@ static int summarize_script(const struct runs *runs, struct sample *sample,
         summary->point_thin[point] = is_thin(runs, summary, point);
     }
     if (status == 0) {
-        status = fill_curve(summary);
+        status = curve_of(summary->latency.histogram, &summary->curve);
     }
     if (status == 0) {
         status = summarize_times(runs, sample, summary, TIMES_SERVICE, &summary->service);

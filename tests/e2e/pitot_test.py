@@ -8,7 +8,7 @@ every test, that
     since it is a child subreaper, so tests can run side by side);
   * no output holds a sanitizer's report, bytes that are not UTF-8, or, without a terminal, an
     escape byte;
-  * no leftover of a run (pitot-build-*, pitot-run-*) stays in the test's folder.
+  * no leftover of a run (pitot-build-*, pitot-run-*, pitot-numbers-*) stays in the test's folder.
 
 Only Python's own modules are used, and jsonschema where a test asks for it.
 """
@@ -184,7 +184,7 @@ def leftover_files(folder):
     return sorted(
         str(path.relative_to(folder))
         for path in folder.rglob("*")
-        if path.name.startswith(("pitot-run-", "pitot-build-")) or ".tmp." in path.name
+        if path.name.startswith(("pitot-run-", "pitot-build-", "pitot-numbers-")) or ".tmp." in path.name
     )
 
 
@@ -242,7 +242,7 @@ class PitotTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         become_subreaper()
-        for program in ("pitot", "pitot-worker"):
+        for program in ("pitot", "pitot-worker", "pitot-numbers"):
             if not (BUILD / program).is_file():
                 raise FileNotFoundError(f"{BUILD / program}: build it, or set PITOT_BUILD_FOLDER")
 

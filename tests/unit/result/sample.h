@@ -544,6 +544,63 @@ static inline void sample_comparison(struct result *result)
     sample_against(&comparison->against);
 }
 
+/* What `pitot numbers` found with one library that worked, and one that did not. */
+static inline void sample_numbers(struct result *result)
+{
+    struct result_numbers *numbers = sample_must(result_list_add(&result->numbers));
+    result_numbers_init(numbers);
+    numbers->name = sample_text("sqlite");
+    numbers->status = sample_text("ok");
+    numbers->version = sample_text("3.54.1");
+    numbers->library = sample_text("/lib/libsqlite3.so.0");
+    SAMPLE_ADD_TEXT(&numbers->compile_options, "THREADSAFE=2");
+    numbers->rows = 10000;
+    numbers->length_ns = 3 * SAMPLE_S;
+    numbers->own_bytes = 300000;
+    numbers->staged_bytes = 360000;
+    numbers->kept_bytes = 160000;
+    numbers->kept_rows = 10000;
+    for (size_t i = 0; i < 2; i++) {
+        bool rate = i == 1;
+        struct result_numbers_line *line = sample_must(result_list_add(&numbers->lines));
+        result_numbers_line_init(line);
+        line->group = sample_text(rate ? "pass" : "read");
+        line->name = sample_text(rate ? "rows" : "writer busy");
+        line->unit = sample_text(rate ? "1/s" : "ns");
+        line->rows = rate ? 10000 : RESULT_ABSENT;
+        line->pitot.latency.histogram = sample_histogram(1999, 20000, 90000);
+        line->plain.latency.histogram = sample_histogram(499, 40000, 5 * SAMPLE_MS);
+        line->pitot.count = 2000;
+        line->plain.count = 500;
+        line->pitot.median = rate ? 2e6 : 20000;
+        line->pitot.p99 = rate ? 1.5e6 : 30000;
+        line->pitot.slowest = rate ? 1e6 : 90000;
+        line->plain.median = rate ? 1e6 : 40000;
+        line->plain.p99 = rate ? 8e5 : 60000;
+        line->plain.p99_thin = true;
+        line->plain.slowest = rate ? 5e5 : 5e6;
+        line->ratio = 0.5;
+        line->rounds = 3;
+        if (!rate) {
+            line->pitot.due = 2000;
+            line->pitot.missed = line->pitot.busy = 0;
+            line->pitot.passes = 700;
+            line->plain.due = 520;
+            line->plain.missed = 13;
+            line->plain.busy = 7;
+            line->note = sample_text("a note");
+        }
+        struct result_curve_point *point = sample_must(result_list_add(&line->pitot.curve));
+        *point = (struct result_curve_point){.percentile = 100, .value_ns = 90000};
+    }
+    numbers = sample_must(result_list_add(&result->numbers));
+    result_numbers_init(numbers);
+    numbers->name = sample_text("system");
+    numbers->status = sample_text("failed");
+    numbers->error = sample_text("it has fallen over");
+    SAMPLE_ADD_TEXT(&numbers->log, "the last line");
+}
+
 /* Two engines of three rounds, a failed one, warnings, a known fault, settings that differ. */
 static inline struct result *sample_full_result(void)
 {

@@ -67,6 +67,39 @@ static void test_round_trip(void **state)
     result_free(result);
 }
 
+static void test_numbers_round_trip(void **state)
+{
+    (void)state;
+    struct result *result = sample_result(1);
+    sample_numbers(result);
+    json_t *json = to_json(result);
+    struct result *again = from_json(json);
+    json_t *second = to_json(again);
+    assert_true(json_equal(json, second));
+    assert_int_equal(again->numbers.items[0].lines.items[0].plain.missed, 13);
+    assert_int_equal(again->numbers.items[0].lines.items[1].plain.missed, RESULT_ABSENT);
+    json_decref(second);
+    result_free(again);
+
+    /* One library alone, as the program that measures it sends it. */
+    struct result_numbers numbers;
+    struct error error = ERROR_INIT;
+    json_t *one = result_numbers_to_json(&result->numbers.items[0]);
+    result_numbers_init(&numbers);
+    assert_int_equal(result_numbers_from_json(one, &numbers, &error), 0);
+    assert_int_equal(numbers.lines.items[0].pitot.latency.histogram->count, 2000);
+    result_numbers_release(&numbers);
+
+    json_object_set_new(at(one, "lines/0/plain"), "count", json_integer(499));
+    assert_int_equal(result_numbers_from_json(one, &numbers, &error), ERROR_INVALID);
+    assert_string_equal(error.message, "numbers.lines[0].plain: latency holds 500 samples, but "
+                                       "count is 499");
+    result_numbers_release(&numbers);
+    json_decref(one);
+    json_decref(json);
+    result_free(result);
+}
+
 /* The order of keys in the file is that of the structs. */
 static void test_order_and_forms(void **state)
 {
@@ -457,12 +490,19 @@ static void test_schema(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_order_and_forms),
-        cmocka_unit_test(test_large_numbers), cmocka_unit_test(test_names_read_back),
-        cmocka_unit_test(test_locale),        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_unknown_keys),  cmocka_unit_test(test_file),
-        cmocka_unit_test(test_odd_files),     cmocka_unit_test(test_damaged_files),
-        cmocka_unit_test(test_schema),        cmocka_unit_test(test_summaries_for_cases),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_numbers_round_trip),
+        cmocka_unit_test(test_order_and_forms),
+        cmocka_unit_test(test_large_numbers),
+        cmocka_unit_test(test_names_read_back),
+        cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_unknown_keys),
+        cmocka_unit_test(test_file),
+        cmocka_unit_test(test_odd_files),
+        cmocka_unit_test(test_damaged_files),
+        cmocka_unit_test(test_schema),
+        cmocka_unit_test(test_summaries_for_cases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
