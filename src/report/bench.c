@@ -30,14 +30,16 @@ static void put_point(struct line *line, enum value value,
     line->thin = line->thin || thin;
 }
 
-static void line_fill(struct line *line, const struct result_summary *summary)
+static void line_fill(struct line *line, const struct result *result, size_t engine, size_t of)
 {
+    const struct result_summary *summary = &result->engines.items[engine].summaries.items[of];
     for (size_t i = 0; i < VALUES; i++) {
         snprintf(line->text[i], sizeof line->text[i], "–");
     }
     line->thin = false;
     units_print_count(line->text[VALUE_RATE], summary->operations_per_second.median);
-    report_spread(line->text[VALUE_SPREAD], &summary->operations_per_second);
+    report_spread(line->text[VALUE_SPREAD], &summary->operations_per_second,
+                  report_engine_rounds(result, engine, of));
     units_print_ns(line->text[VALUE_CPU], summary->cpu_per_operation_ns.median);
     if (summary->scripts.count > 0) {
         put_point(line, VALUE_P50, &summary->scripts.items[0], RESULT_POINT_p50);
@@ -121,7 +123,7 @@ static bool add_line(struct grid *grid, const struct result *result, size_t engi
     struct line line;
     buffer_init(&label);
     label_of(&label, result, engine, of);
-    line_fill(&line, summary);
+    line_fill(&line, result, engine, of);
     grid_add(grid, tone_of(summary), label.data);
     for (size_t i = 0; i < VALUES; i++) {
         grid_add(grid, TONE_PLAIN, line.text[i]);
@@ -168,7 +170,7 @@ static void print_blocks(const struct page *page, const struct result *result)
             buffer_clear(&text);
             label_of(&text, result, i, of);
             page_text(page, tone_of(summary), "", "%s", text.data + 2);
-            line_fill(&line, summary);
+            line_fill(&line, result, i, of);
             for (size_t k = 0; k < VALUES; k++) {
                 page_pair(page, headings[k], line.text[k], TONE_PLAIN);
             }

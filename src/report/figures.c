@@ -250,7 +250,8 @@ static void add_figure(struct grid *grid, const struct columns *columns,
             summary_figure(summary_of(columns->result, columns->of, columns->first + i), row);
         print_unit(text, figure->median, row->unit);
         if (row->spread) {
-            report_spread(spread, figure);
+            report_spread(spread, figure,
+                          report_engine_rounds(columns->result, columns->first + i, columns->of));
         }
         add_cells(grid, columns, TONE_PLAIN, text, spread);
     }
@@ -321,7 +322,7 @@ static void print_block(const struct page *page, const struct result *result, si
         print_unit(text, figure->median, figure_rows[row].unit);
         page_pair(page, figure_rows[row].label, text, TONE_PLAIN);
         if (spread && figure_rows[row].spread) {
-            report_spread(text, figure);
+            report_spread(text, figure, report_engine_rounds(result, index, of));
             page_pair(page, "  spread", text, TONE_PLAIN);
         }
     }

@@ -51,7 +51,7 @@ static void print_tenths(char *out, double value, const char *suffix)
     }
 }
 
-static void line_fill(struct line *line, const struct result_script_summary *script)
+static void line_fill(struct line *line, const struct result_script_summary *script, size_t rounds)
 {
     line->thin = false;
     for (size_t i = 0; i < POINTS_SHOWN; i++) {
@@ -66,7 +66,7 @@ static void line_fill(struct line *line, const struct result_script_summary *scr
     const struct result_figure *rows =
         script->write ? &script->rows_changed_each : &script->rows_read_each;
     print_tenths(line->text[POINTS_SHOWN + 2], rows->median, "");
-    report_spread(line->text[POINTS_SHOWN + 3], &script->points_ns[RESULT_POINT_p99]);
+    report_spread(line->text[POINTS_SHOWN + 3], &script->points_ns[RESULT_POINT_p99], rounds);
 }
 
 /* The parts of a latency in an open loop. Share and rows are those of the line above. */
@@ -81,7 +81,7 @@ enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
 /* As thin as the latencies, which are as many. */
 static void line_fill_part(struct line *line, const struct result_script_summary *script,
-                           size_t part)
+                           size_t part, size_t rounds)
 {
     const struct result_times *times =
         (const struct result_times *)((const char *)script + parts[part].offset);
@@ -93,7 +93,7 @@ static void line_fill_part(struct line *line, const struct result_script_summary
         units_print_ns(line->text[i] + (thin ? 1 : 0), value);
     }
     units_print_ns(line->text[POINTS_SHOWN], times->max_ns.max);
-    report_spread(line->text[VALUES - 1], &times->points_ns[RESULT_POINT_p99]);
+    report_spread(line->text[VALUES - 1], &times->points_ns[RESULT_POINT_p99], rounds);
 }
 
 static bool same_script(const struct result_script_summary *a,
@@ -158,7 +158,7 @@ static void script_label(struct buffer *out, const struct result_script_summary 
 }
 
 static void add_part(struct grid *grid, const struct result_script_summary *script, size_t part,
-                     const char *indent, size_t values)
+                     size_t rounds, const char *indent, size_t values)
 {
     struct line line;
     struct buffer label;
@@ -167,7 +167,7 @@ static void add_part(struct grid *grid, const struct result_script_summary *scri
     grid_add(grid, TONE_PLAIN, label.data);
     grid->failed = grid->failed || label.failed;
     buffer_release(&label);
-    line_fill_part(&line, script, part);
+    line_fill_part(&line, script, part, rounds);
     for (size_t i = 0; i < values; i++) {
         grid_add(grid, TONE_PLAIN, line.text[i]);
     }
@@ -205,14 +205,15 @@ static bool fill_grid(struct grid *grid, const struct result *result, size_t of,
             }
             grid_add(grid, TONE_PLAIN, label.data);
             if (script != NULL) {
-                line_fill(&line, script);
+                line_fill(&line, script, report_engine_rounds(result, j, of));
                 thin = thin || line.thin;
             }
             for (size_t k = 0; k < values; k++) {
                 grid_add(grid, TONE_PLAIN, script == NULL ? "–" : line.text[k]);
             }
             for (size_t part = 0; open && script != NULL && part < PARTS; part++) {
-                add_part(grid, script, part, several ? "    " : "  ", values);
+                add_part(grid, script, part, report_engine_rounds(result, j, of),
+                         several ? "    " : "  ", values);
             }
         }
         grid->failed = grid->failed || label.failed;
@@ -270,11 +271,11 @@ static void print_blocks(const struct page *page, const struct result *result, s
                 continue;
             }
             struct line line;
-            line_fill(&line, script);
+            line_fill(&line, script, report_engine_rounds(result, j, of));
             print_flow(page, &line, values);
             for (size_t part = 0; report_is_open_loop(result, of) && part < PARTS; part++) {
                 page_text(page, TONE_PLAIN, "  ", "%s", parts[part].label);
-                line_fill_part(&line, script, part);
+                line_fill_part(&line, script, part, report_engine_rounds(result, j, of));
                 print_flow(page, &line, values);
             }
         }

@@ -199,7 +199,7 @@ static void put_engine(struct buffer *out, const struct result *result, size_t e
     put_cell(out, item->name);
     units_print_count(text, summary->operations_per_second.median);
     put_cell(out, text);
-    report_spread(text, &summary->operations_per_second);
+    report_spread(text, &summary->operations_per_second, report_engine_rounds(result, engine, of));
     put_cell(out, text);
     put_ns(out, summary->cpu_per_operation_ns.median);
     buffer_printf(out, " %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " |",

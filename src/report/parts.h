@@ -45,14 +45,18 @@ void comparison_print(const struct page *page, const struct result *result);
  * for. */
 void event_loop_print(const struct page *page, const struct result *result);
 
-/* (max - min) / median in per cent; "–" where there is none. `out` holds UNITS_TEXT_SIZE. */
-void report_spread(char *out, const struct result_figure *figure);
+/* (max - min) / median in per cent; "–" where there is none, as of a single round. `out` holds
+ * UNITS_TEXT_SIZE. */
+void report_spread(char *out, const struct result_figure *figure, size_t rounds);
 
 /* The case was measured at a rate that does not wait for the engines. */
 bool report_is_open_loop(const struct result *result, size_t of);
 
 /* A share (0 to 1) in per cent; "–" when it is absent. `out` holds UNITS_TEXT_SIZE. */
 void report_share(char *out, double share);
+
+/* Rounds that an engine's figures of the case `of` are made of. */
+size_t report_engine_rounds(const struct result *result, size_t engine, size_t of);
 
 /* Most rounds that any engine's figures of the case `of` are made of. */
 size_t report_rounds(const struct result *result, size_t of);

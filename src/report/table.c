@@ -20,12 +20,18 @@ size_t report_rounds_with(const struct result_engine *engine, size_t of, const c
     return count;
 }
 
+size_t report_engine_rounds(const struct result *result, size_t engine, size_t of)
+{
+    const struct result_engine *item = &result->engines.items[engine];
+    size_t ok = report_rounds_with(item, of, "ok");
+    return ok > 0 ? ok : report_rounds_with(item, of, "partial");
+}
+
 size_t report_rounds(const struct result *result, size_t of)
 {
     size_t most = 0;
     for (size_t i = 0; i < result->engines.count; i++) {
-        size_t ok = report_rounds_with(&result->engines.items[i], of, "ok");
-        size_t used = ok > 0 ? ok : report_rounds_with(&result->engines.items[i], of, "partial");
+        size_t used = report_engine_rounds(result, i, of);
         most = used > most ? used : most;
     }
     return most;
@@ -48,9 +54,10 @@ void report_share(char *out, double share)
     }
 }
 
-void report_spread(char *out, const struct result_figure *figure)
+void report_spread(char *out, const struct result_figure *figure, size_t rounds)
 {
-    report_share(out, (figure->max - figure->min) / figure->median);
+    double spread = (figure->max - figure->min) / figure->median;
+    report_share(out, rounds > 1 ? spread : (double)NAN);
 }
 
 /* A name in `columns`; of a path the end tells more than the beginning. */

@@ -138,6 +138,10 @@ class Result(BenchTest):
             for line in (table[1], table[4]):
                 self.assertRegex(line, r"^  sqlite=\S+ +\S+( M)? +\d+\.\d %( +~?\S+ [nµm]?s){4}$")
 
+    def test_one_round_has_no_spread(self):
+        self.bench("--iterations", "10", "--workloads", "select-point", rounds=1)
+        self.assertRegex(self.done.stdout, r"(?m)^  sqlite=\S+ +\S+( M)? +–( +~?\S+ [nµm]?s){4}$")
+
     def test_as_csv(self):
         self.bench("--iterations", "10", "--workloads", "select-point,select-join", rounds=1)
         rows = [line.split(",") for line in
