@@ -86,7 +86,7 @@ static void describe(const struct comparison_table *table, const struct comparis
     }
     struct span span = span_of(values, n);
     cell->median = span.median;
-    cell->spread = span.median > 0 ? (span.max - span.min) / span.median : (double)NAN;
+    cell->spread = n > 1 && span.median > 0 ? (span.max - span.min) / span.median : (double)NAN;
 }
 
 /* ---- floor and terms ------------------------------------------------------------- */

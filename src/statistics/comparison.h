@@ -57,7 +57,7 @@ struct comparison_cell {
     enum verdict verdict;
     struct interval interval; /* of the ratio to the baseline; of the baseline itself: n = 0 */
     double median;            /* of the engine's rounds; NAN without any */
-    double spread;            /* (max - min) / median of them */
+    double spread;            /* (max - min) / median of them; NAN below 2 */
     size_t lost;              /* valid rounds in which the engine or the baseline is absent */
     double smallest;          /* difference that these rounds could have shown, 0.03 for 3 %: the
                                  half-width or the floor, whichever is larger; NAN below 2 rounds */

@@ -115,6 +115,11 @@ static void a_cell_is_paired_by_round(void **state)
     assert_close(found->median, (110 + 231) / 2.0);
     assert_close(found->spread, (420 - 55) / ((110 + 231) / 2.0));
     assert_int_equal(found->lost, 0);
+
+    f.table.rounds = 1;
+    compute(&f);
+    assert_close(cell(&f, 0, 1)->median, 110);
+    assert_true(isnan(cell(&f, 0, 1)->spread));
     end(&f);
 }
 
