@@ -93,6 +93,20 @@ export function differences(sources: readonly Source[]): Difference[] {
             }),
         );
     }
+    const libraries = new Set(sources.flatMap((s) => s.result.numbers.map((n) => n.name)));
+    for (const name of libraries) {
+        note(
+            `SQLite of ${name}`,
+            sources.map((s) => {
+                const numbers = s.result.numbers.find((n) => n.name === name);
+                return numbers === undefined
+                    ? "not measured"
+                    : [numbers.version, numbers.source_id, `${numbers.rows} rows`, numbers.status]
+                          .map(text)
+                          .join(", ");
+            }),
+        );
+    }
     return found;
 }
 

@@ -9,6 +9,7 @@ import { comparisonFigures } from "./sections/compare.ts";
 import { concurrentFigures } from "./sections/concurrent.ts";
 import { conditions, notices } from "./sections/conditions.ts";
 import { latencyCurve, scriptsOf, tails } from "./sections/latency.ts";
+import { numbersFigures } from "./sections/numbers.ts";
 import { overTimeFigures } from "./sections/seconds.ts";
 import { throughput } from "./sections/throughput.ts";
 import { cpu, waiting } from "./sections/waiting.ts";
@@ -122,7 +123,7 @@ function header(source: Source): HTMLElement {
             "p",
             { class: "lead" },
             `pitot ${result.command}, `,
-            isolated(list(result.engines.map((e) => e.name))),
+            isolated(list([...result.engines.map((e) => e.name), ...result.numbers.map((n) => `SQLite ${n.version ?? "?"}`)])),
             `; ${result.started}; `,
             isolated(`${result.host["cpu_model"] ?? "unknown CPU"}, ${result.host["cores"] ?? "?"} cores`),
         ),
@@ -148,6 +149,12 @@ function page(sources: readonly Source[]): void {
         main.append(
             element("section", { class: "suite" }, element("h2", {}, "Comparison"), ...rows(stage, comparisons)),
         );
+    }
+    const numbers = sources.map((source, file) =>
+        numbersFigures(source, sources, (name) => series.get(`${file}:${name}`)!),
+    );
+    if (numbers.some((figures) => figures.length > 0)) {
+        main.append(element("section", { class: "suite" }, element("h2", {}, "libpitot"), ...rows(stage, numbers)));
     }
     const suites = new Set(sources.flatMap((s) => s.result.cases.map((c) => c.suite)));
     for (const suite of suites) {

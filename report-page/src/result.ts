@@ -177,6 +177,45 @@ export interface Comparison {
     tables: ComparisonTable[];
 }
 
+/** One side of a line of `pitot numbers`, in the line's unit. */
+export interface NumbersSide {
+    median: number | null;
+    p99: number | null;
+    slowest: number | null;
+    p99_thin: boolean;
+    count: number;
+    due: Count;
+    missed: Count;
+    busy: Count;
+    passes: Count;
+    curve: CurvePoint[];
+}
+
+export interface NumbersLine {
+    group: string;
+    name: string;
+    unit: string; // "ns", "1/s"
+    pitot: NumbersSide;
+    plain: NumbersSide;
+    ratio: number | null;
+    rounds: number;
+    note: string | null;
+}
+
+/** With one SQLite library. */
+export interface Numbers {
+    name: string;
+    status: string;
+    error: string | null;
+    version: string | null;
+    source_id: string | null;
+    library: string | null;
+    compile_options: string[];
+    rows: number;
+    length_ns: number;
+    lines: NumbersLine[];
+}
+
 export interface Result {
     pitot_result: number;
     pitot_version: string;
@@ -192,6 +231,7 @@ export interface Result {
     cases: Case[];
     engines: Engine[];
     comparison: Comparison | null;
+    numbers: Numbers[];
 }
 
 /** A file whose comparison has no baseline compares nothing. */

@@ -35,26 +35,33 @@ export interface View {
     entries: Entry[];
 }
 
+/** What `pitot numbers` sets beside each other. */
+export const SIDES = { pitot: "libpitot", plain: "plain", defaults: "plain, SQLite's defaults" } as const;
+
+function namesOf(result: Result): string[] {
+    return [...result.engines.map((e) => e.name), ...(result.numbers.length > 0 ? Object.values(SIDES) : [])];
+}
+
 /** An engine has the same colour in every file; another file has other symbols and dashes. */
 export function seriesOf(sources: readonly Source[]): Map<string, Series> {
     const names: string[] = [];
     for (const { result } of sources) {
-        for (const engine of result.engines) {
-            if (!names.includes(engine.name)) {
-                names.push(engine.name);
+        for (const name of namesOf(result)) {
+            if (!names.includes(name)) {
+                names.push(name);
             }
         }
     }
     const all = new Map<string, Series>();
     sources.forEach(({ label, result }, file) => {
-        for (const engine of result.engines) {
-            const place = names.indexOf(engine.name);
+        for (const name of namesOf(result)) {
+            const place = names.indexOf(name);
             const turn = Math.floor(place / COLOURS.length) + file;
-            const key = `${file}:${engine.name}`;
+            const key = `${file}:${name}`;
             all.set(key, {
                 key,
-                engine: engine.name,
-                label: sources.length > 1 ? `${engine.name} (${label})` : engine.name,
+                engine: name,
+                label: sources.length > 1 ? `${name} (${label})` : name,
                 colour: COLOURS[place % COLOURS.length]!,
                 symbol: SYMBOLS[(place + turn) % SYMBOLS.length]!,
                 dash: DASHES[turn % DASHES.length]!,

@@ -2,7 +2,8 @@
 //
 //     PITOT=…/pitot CHROMIUM=…/chromium PAGE_FIXTURES=FOLDER node --test browser.test.mjs
 //
-// PAGE_FIXTURES holds the results of real runs: prod.json and bench.json, of 3 rounds.
+// PAGE_FIXTURES holds the results of real runs: prod.json and bench.json, of 3 rounds, and
+// numbers.json.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -266,6 +267,29 @@ test("a comparison: every row with its interval, verdicts in words, the noise as
     assert.match(sentence, /Geometric mean/);
     const all = await page.textContent("main");
     assert.match(all, /it was ended early/);
+    await quiet(opened);
+});
+
+test("numbers: every line with both sides, the reads beside a writer as curves", async () => {
+    const numbers = load("numbers");
+    const opened = await open(report({ numbers }));
+    const { page } = opened;
+    const sides = ["libpitot", "plain", "plain, SQLite's defaults"];
+    for (const library of numbers.numbers) {
+        const id = `numbers-numbers-json-${library.name}`;
+        const measured = library.lines.filter((l) => l.unit === "ns");
+        const marks = measured.flatMap((l) => [l.pitot, l.plain]).filter((side) => side.count > 0);
+        assert.equal(await page.$$eval(`#${id} [data-engine]`, (all) => all.length), marks.length);
+        const tips = await page.$$eval(`#${id} [data-tip]`, (all) => all.map((m) => m.getAttribute("data-tip")));
+        const first = library.lines[0];
+        assert.ok(tips.some((t) => t.includes(`${first.group}: ${first.name}\nlibpitot\nmedian: ${first.pitot.median} ns`)));
+        const curves = await drawn(page, `numbers-busy-numbers-json-${library.name}`);
+        assert.ok(curves.includes("libpitot") && curves.every((name) => sides.includes(name)), curves.join());
+        assert.equal(await page.$$eval(`#${id} tbody tr`, (all) => all.length), 2 * library.lines.length);
+    }
+    await page.click(".legend button[data-series='libpitot']");
+    const left = await drawn(page, `numbers-numbers-json-${numbers.numbers[0].name}`);
+    assert.ok(!left.includes("libpitot") && left.includes("plain"));
     await quiet(opened);
 });
 

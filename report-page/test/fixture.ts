@@ -1,5 +1,5 @@
 /** The smallest results that the page's functions take. */
-import type { Case, Cell, Comparison, Engine, Figure, Result, Summary } from "../src/result.ts";
+import type { Case, Cell, Comparison, Engine, Figure, Numbers, NumbersSide, Result, Summary } from "../src/result.ts";
 
 export function aFigure(median: number | null): Figure {
     return { median, min: median, max: median };
@@ -84,6 +84,46 @@ export function aResult({ rounds }: { rounds: number }): Result {
         cases: [aCase()],
         engines: [anEngine("sqlite", 1000), anEngine("turso", 700)],
         comparison: null,
+        numbers: [],
+    };
+}
+
+export function aSide(median: number, some: Partial<NumbersSide> = {}): NumbersSide {
+    return {
+        median,
+        p99: median * 2,
+        slowest: median * 3,
+        p99_thin: false,
+        count: 2000,
+        due: null,
+        missed: null,
+        busy: null,
+        passes: null,
+        curve: [{ percentile: 50, value_ns: median }, { percentile: 100, value_ns: median * 3 }],
+        ...some,
+    };
+}
+
+export function someNumbers(): Numbers {
+    const paced = { due: 3000, missed: 13, busy: 7, passes: 800 };
+    const line = { group: "read", unit: "ns", ratio: 0.5, rounds: 3, note: null };
+    return {
+        name: "sqlite",
+        status: "ok",
+        error: null,
+        version: "3.54.1",
+        source_id: "a check-in",
+        library: "/lib/libsqlite3.so.0",
+        compile_options: ["THREADSAFE=2"],
+        rows: 10000,
+        length_ns: 3e9,
+        lines: [
+            { ...line, group: "open", name: "a new database", pitot: aSide(1e6), plain: aSide(2e6) },
+            { ...line, group: "pass", name: "rows", unit: "1/s", pitot: aSide(3e6), plain: aSide(2e6) },
+            { ...line, name: "writer busy", pitot: aSide(20000, paced), plain: aSide(30000, paced) },
+            { ...line, name: "writer busy, service time", pitot: aSide(9000, paced), plain: aSide(9000, paced) },
+            { ...line, name: "writer busy, SQLite's defaults", pitot: aSide(20000, paced), plain: aSide(5e7, paced) },
+        ],
     };
 }
 

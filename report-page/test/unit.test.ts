@@ -9,8 +9,9 @@ import { slug } from "../src/dom.ts";
 import { bytes, count, duration, list, rate, ratio, share, short, significant, tick } from "../src/format.ts";
 import type { Cell, Comparison } from "../src/result.ts";
 import { comparisonSentence, occasion, rowOf, throughputSentence, verdicts } from "../src/sentences.ts";
-import { seriesOf, viewOf } from "../src/series.ts";
-import { aCell, aComparison, aResult } from "./fixture.ts";
+import { busyPoints, busySentence, numbersTable, timePoints } from "../src/sections/numbers.ts";
+import { seriesOf, SIDES, viewOf } from "../src/series.ts";
+import { aCell, aComparison, aResult, someNumbers } from "./fixture.ts";
 
 test("three significant digits, whole thousands grouped", () => {
     assert.equal(significant(0), "0");
@@ -160,4 +161,40 @@ test("an engine has one colour in every file, and no two series look the same", 
     assert.equal(list.length, 4);
     assert.equal(all.get("0:turso")!.colour, all.get("1:turso")!.colour);
     assert.equal(new Set(list.map((s) => `${s.colour} ${s.symbol} ${s.dash}`)).size, 4);
+});
+
+test("libpitot and the plain way: times with both sides, rates in the table alone", () => {
+    const result = { ...aResult({ rounds: 1 }), engines: [], cases: [], numbers: [someNumbers()] };
+    const all = seriesOf([{ label: "n.json", result }]);
+    assert.deepEqual([...all.keys()], Object.values(SIDES).map((name) => `0:${name}`));
+    const series = (name: string) => all.get(`0:${name}`)!;
+    const points = timePoints(result.numbers[0]!, series);
+    assert.equal(points.length, 8);
+    assert.deepEqual([...new Set(points.map((p) => p.row))].length, 4);
+    assert.equal(points.at(-1)!.series.label, SIDES.defaults);
+    assert.deepEqual([points[0]!.value, points[0]!.low, points[0]!.high], [1e6, 1e6, 2e6]);
+    const table = numbersTable(result.numbers[0]!);
+    assert.equal(table.rows.length, 10);
+    assert.ok(table.rows.every((row) => row.length === table.columns.length));
+    assert.equal(table.rows[2]![3]!.shown, "3,000,000");
+});
+
+test("reads beside a writer: one curve a kind of connection, from what was due", () => {
+    const result = { ...aResult({ rounds: 1 }), engines: [], cases: [], numbers: [someNumbers()] };
+    const all = seriesOf([{ label: "n.json", result }]);
+    const points = busyPoints(result.numbers[0]!, (name) => all.get(`0:${name}`)!);
+    assert.deepEqual([...new Set(points.map((p) => p.series.label))].sort(), Object.values(SIDES).sort());
+    const own = points.filter((p) => p.series.label === SIDES.pitot);
+    assert.deepEqual(own.map((p) => p.y), [20000]); // 100 has no place
+    assert.match(busySentence(result.numbers[0]!), /13 of 3,000 reads were never begun and 7 failed/);
+});
+
+test("two results of other SQLite libraries are told apart", () => {
+    const one = { ...aResult({ rounds: 1 }), numbers: [someNumbers()] };
+    const other = { ...one, numbers: [{ ...someNumbers(), version: "3.40.1" }] };
+    const found = differences([
+        { label: "a", result: one },
+        { label: "b", result: other },
+    ]);
+    assert.deepEqual(found.map((d) => d.what), ["SQLite of sqlite"]);
 });

@@ -49,13 +49,13 @@ static const struct {
     const char *unit;
 } lines[LINES] = {
     [LINE_REPLACE] = {"replace, the whole pass", "ns"},
-    [LINE_REPLACE_ROWS] = {"replace, rows of the whole pass", "1/s"},
+    [LINE_REPLACE_ROWS] = {"replace, rows of a pass", "1/s"},
     [LINE_LOCK] = {"replace, write lock held", "ns"},
     [LINE_LOCK_ROWS] = {"replace, rows of the commit", "1/s"},
     [LINE_STAGING] = {"replace, its staging", "ns"},
-    [LINE_SAME] = {"merge, the same rows again", "ns"},
-    [LINE_SAME_ROWS] = {"merge, the same rows again, rows", "1/s"},
-    [LINE_FEW] = {"merge, 1 in 100 rows changed", "ns"},
+    [LINE_SAME] = {"merge, the same again", "ns"},
+    [LINE_SAME_ROWS] = {"merge, the same again, rows", "1/s"},
+    [LINE_FEW] = {"merge, 1 in 100 changed", "ns"},
 };
 
 struct passes {

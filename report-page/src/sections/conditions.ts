@@ -1,7 +1,7 @@
 /** What was measured and on what: foldable, with the settings asked and taken. */
 import { cell, dataTable, type Data } from "../datatable.ts";
 import { element, isolated } from "../dom.ts";
-import type { Engine, Result } from "../result.ts";
+import type { Engine, Numbers, Result } from "../result.ts";
 
 function facts(pairs: readonly (readonly [string, unknown])[]): Data {
     return {
@@ -70,6 +70,27 @@ function engineBlock(engine: Engine): HTMLElement {
     );
 }
 
+function numbersBlock(numbers: Numbers): HTMLElement {
+    const name = `SQLite ${numbers.version ?? "?"} (${numbers.name})`;
+    return element(
+        "section",
+        { class: "engine" },
+        element("h4", {}, isolated(name)),
+        dataTable(
+            facts([
+                ["status", numbers.status],
+                ["error", numbers.error],
+                ["source", numbers.source_id],
+                ["library", numbers.library],
+                ["rows of a pass", numbers.rows],
+                ["length of each kind of work", `${numbers.length_ns} ns`],
+                ["compile options", numbers.compile_options.join(", ")],
+            ]),
+            name,
+        ),
+    );
+}
+
 export function conditions(result: Result): HTMLElement {
     const plan = Object.entries(result.plan)
         .filter(([, value]) => value === null || typeof value !== "object")
@@ -89,6 +110,7 @@ export function conditions(result: Result): HTMLElement {
             "Host and plan",
         ),
         ...result.engines.map(engineBlock),
+        ...result.numbers.map(numbersBlock),
     );
 }
 
@@ -117,6 +139,11 @@ export function notices(result: Result): HTMLElement | null {
         }
         for (const fault of engine.known_faults) {
             add(engine.name, `known fault: ${fault}`, "fault");
+        }
+    }
+    for (const numbers of result.numbers) {
+        if (numbers.status !== "ok") {
+            add(`SQLite of ${numbers.name}`, `${numbers.status}: ${numbers.error ?? "no reason given"}`, "failed");
         }
     }
     for (const warning of result.warnings) {
