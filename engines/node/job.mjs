@@ -76,7 +76,7 @@ function database(line) {
         throw bad('job: database must be a path, not empty and without a NUL byte');
     }
     if (!Buffer.from(path, 'utf8').equals(bytes)) {
-        throw bad(`job: the path ${text} is no UTF-8, which the Node packages cannot open`);
+        throw bad(`job: the path ${path} is no UTF-8, which the Node packages cannot open`);
     }
     return path;
 }

@@ -132,7 +132,12 @@ class Main {
 
     /* `from` comes back with each of its messages; `name` tells which thread it is. */
     start_thread(file, data, from, name) {
-        const thread = new Worker(new URL(file, import.meta.url), { workerData: data });
+        let thread;
+        try {
+            thread = new Worker(new URL(file, import.meta.url), { workerData: data });
+        } catch (error) {
+            throw new Failure(this.phase, `could not start thread ${name}: ${error.message}`);
+        }
         this.working++;
         thread.on('message', (message) => {
             if (message.reached === 'closed' || message.line !== undefined ||

@@ -170,3 +170,16 @@ void text_printable(struct buffer *out, const char *text, size_t length)
         }
     }
 }
+
+void text_one_line(struct buffer *out, const char *text)
+{
+    for (;;) {
+        size_t length = strcspn(text, "\n");
+        text_printable(out, text, length);
+        if (text[length] == '\0') {
+            return;
+        }
+        buffer_putc(out, ' ');
+        text += length + 1;
+    }
+}

@@ -29,5 +29,7 @@ size_t text_width(const char *text, size_t length);
 /* Appends text for a terminal or a log: control characters (escape byte, DEL, C1), those that turn
  * the direction of writing, and invalid bytes become '?'. */
 void text_printable(struct buffer *out, const char *text, size_t length);
+/* The same of a text that may have several lines, in one: a blank for each line feed. */
+void text_one_line(struct buffer *out, const char *text);
 
 #endif

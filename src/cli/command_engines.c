@@ -77,14 +77,9 @@ static const char *version_of(const struct entry *entry)
 
 /* ---- as text ------------------------------------------------------------ */
 
-static void append_printable(struct buffer *out, const char *text)
-{
-    text_printable(out, text, strlen(text));
-}
-
 static void append_padded(struct buffer *out, const char *text, size_t width)
 {
-    append_printable(out, text);
+    text_one_line(out, text);
     size_t used = text_width(text, strlen(text));
     buffer_printf(out, "%*s", used < width ? (int)(width - used) : 0, "");
 }
@@ -95,12 +90,12 @@ static void append_place(struct buffer *out, const struct entry *entry)
     const char *library =
         entry->identity.library != NULL ? entry->identity.library : manifest->library;
     if (library != NULL) {
-        append_printable(out, library);
+        text_one_line(out, library);
         return;
     }
     for (size_t i = 0; i < manifest->command.count; i++) {
         buffer_puts(out, i > 0 ? " " : "");
-        append_printable(out, manifest->command.items[i]);
+        text_one_line(out, manifest->command.items[i]);
     }
     if (manifest->command.count == 0) {
         buffer_puts(out, "part of pitot");
@@ -111,7 +106,7 @@ static void append_detail(struct buffer *out, const char *label, const char *tex
 {
     if (text != NULL) {
         buffer_printf(out, "    %s", label);
-        append_printable(out, text);
+        text_one_line(out, text);
         buffer_putc(out, '\n');
     }
 }

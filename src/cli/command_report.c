@@ -38,7 +38,7 @@ static const struct option options[] = {
      .kind = OPTION_TEXT,
      .offset = offsetof(struct report_options, output),
      .argument = "FILE",
-     .help = "Write to FILE instead of standard output; it is whole or not there."},
+     .help = "Write to FILE instead of standard output (\"-\"); it is whole or not there."},
     {.name = "width",
      .kind = OPTION_COUNT,
      .offset = offsetof(struct report_options, width),
@@ -145,7 +145,15 @@ static int check(const struct report *report, struct error *error)
                          "--format html: a page of some 300 kB is not for a terminal; say "
                          "-o report.html");
     }
-    return 0;
+    int code = 0;
+    if (report->given.output != NULL) {
+        code = json_target_check("-o", report->given.output, error);
+    }
+    for (size_t i = 0; i < report->count && code == 0 && report->given.output != NULL; i++) {
+        code = json_target_differs("-o", report->given.output, report->files[i],
+                                   "a result that is read", error);
+    }
+    return code;
 }
 
 static int run(int argc, char *const *argv)
@@ -158,6 +166,9 @@ static int run(int argc, char *const *argv)
     }
     while (report.count < FILES_MAX && report.files[report.count] != NULL) {
         report.count++;
+    }
+    if (report.given.output != NULL && strcmp(report.given.output, "-") == 0) {
+        report.given.output = NULL;
     }
     struct error error = ERROR_INIT;
     int code = check(&report, &error);

@@ -57,6 +57,10 @@ out:
 int json_target_check(const char *flag, const char *file, struct error *error)
 {
     struct stat status;
+    if (strcmp(file, "-") == 0) {
+        return error_set(error, ERROR_INVALID,
+                         "%s -: needs the name of a file (./- is the one called \"-\")", flag);
+    }
     bool exists = stat(file, &status) == 0;
     size_t length = strlen(file);
     if ((exists && S_ISDIR(status.st_mode)) || (length > 0 && file[length - 1] == '/')) {
@@ -75,6 +79,51 @@ int json_target_check(const char *flag, const char *file, struct error *error)
     int code = try_folder(flag, file, real, error);
     free(real);
     return code;
+}
+
+/* The real path of the folder of `file`; NULL with errno. */
+static char *real_folder(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    char *folder =
+        slash == NULL ? strdup(".") : strndup(file, slash == file ? 1 : (size_t)(slash - file));
+    char *real = folder != NULL ? realpath(folder, NULL) : NULL;
+    free(folder);
+    return real;
+}
+
+static const char *name_of(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return slash != NULL ? slash + 1 : file;
+}
+
+int json_target_differs(const char *flag, const char *file, const char *other, const char *what,
+                        struct error *error)
+{
+    struct stat status;
+    struct stat of_other;
+    bool exists = stat(file, &status) == 0;
+    bool other_exists = stat(other, &of_other) == 0;
+    bool same = false;
+    if (exists && other_exists) {
+        same = S_ISREG(status.st_mode) && status.st_dev == of_other.st_dev &&
+               status.st_ino == of_other.st_ino;
+    } else if (!exists && !other_exists && strcmp(name_of(file), name_of(other)) == 0) {
+        char *folder = real_folder(file);
+        char *folder_of_other = folder != NULL ? real_folder(other) : NULL;
+        int reason = errno;
+        same = folder_of_other != NULL && strcmp(folder, folder_of_other) == 0;
+        bool told = folder_of_other != NULL;
+        free(folder);
+        free(folder_of_other);
+        if (!told) {
+            return error_errno(error, reason, "%s %s", flag, file);
+        }
+    }
+    return same ? error_set(error, ERROR_INVALID, "%s %s: is also %s; name another file", flag,
+                            file, what)
+                : 0;
 }
 
 int json_target_print(const struct result *result, struct error *error)

@@ -98,15 +98,7 @@ void output_complain(const char *command, const char *message)
     struct buffer line;
     buffer_init(&line);
     buffer_printf(&line, "pitot%s%s: ", command != NULL ? " " : "", command != NULL ? command : "");
-    for (const char *part = message;;) {
-        size_t length = strcspn(part, "\n");
-        text_printable(&line, part, length);
-        if (part[length] == '\0') {
-            break;
-        }
-        buffer_putc(&line, ' ');
-        part += length + 1;
-    }
+    text_one_line(&line, message);
     buffer_putc(&line, '\n');
     if (line.failed) { /* no memory for one line: say it raw rather than not at all */
         output_raw(STDERR_FILENO, message, strlen(message));

@@ -140,6 +140,10 @@ int session_check(struct session *session, struct error *error, int *status)
                    ? json_target_check("--html", session->given->html, error)
                    : error_set(error, ERROR_UNAVAILABLE, "--html: %s", REPORT_HTML_MISSING);
     }
+    if (code == 0 && json_file(session) != NULL && session->given->html != NULL) {
+        code = json_target_differs("--html", session->given->html, json_file(session),
+                                   "the file of --json", error);
+    }
     *status = exit_status_of_error(code, 0);
     return code;
 }

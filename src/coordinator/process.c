@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "coordinator/interrupt.h"
 #include "coordinator/launch.h"
+#include "coordinator/worker_log.h"
 #include "core/clock.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 /* Of a worker's log only the end is kept: enough for a panic with its backtrace. */
-enum { LOG_KEPT = 16384, LOG_LINES = 10 };
+enum { LOG_KEPT = 16384 };
 /* So much is read at a time: a worker that writes without end must not keep the coordinator
  * from the clock. More than a pipe holds, so that what a dead worker left is read whole. */
 enum { READ_AT_ONCE = 1 << 20 };
@@ -341,38 +342,6 @@ int worker_send(struct worker_process *worker, const json_t *line, struct error 
 
 /* ---- end ------------------------------------------------------------------- */
 
-/* The last lines of the log, without empty ones. */
-static void keep_log(const struct worker_process *worker, result_strings *log)
-{
-    const char *end = worker->log_tail.data + worker->log_tail.length;
-    const char *lines[LOG_LINES];
-    size_t lengths[LOG_LINES];
-    size_t count = 0;
-    while (end > worker->log_tail.data && count < LOG_LINES) {
-        const char *start = end;
-        while (start > worker->log_tail.data && start[-1] != '\n') {
-            start--;
-        }
-        if (end > start) {
-            lines[count] = start;
-            lengths[count++] = (size_t)(end - start);
-        }
-        end = start > worker->log_tail.data ? start - 1 : start;
-    }
-    while (count-- > 0) {
-        char **item = result_list_add(log);
-        if (item == NULL) {
-            return;
-        }
-        size_t length = lengths[count] < 1000 ? lengths[count] : 1000;
-        *item = strndup(lines[count], length);
-        if (*item == NULL) {
-            log->count--;
-            return;
-        }
-    }
-}
-
 static void close_input(struct worker_process *worker)
 {
     if (worker->input >= 0) {
@@ -433,7 +402,7 @@ void worker_end(struct worker_process *worker, uint64_t grace_ns, result_strings
     }
     drain_log(worker);
     if (log != NULL) {
-        keep_log(worker, log);
+        worker_log_keep(worker->log_tail.data, worker->log_tail.length, log);
     }
     if (worker->log >= 0) {
         close(worker->log);
@@ -454,7 +423,8 @@ void worker_end_failed(struct worker_process *worker, struct error *error)
 {
     result_strings log = {NULL, 0};
     worker_end(worker, 0, &log);
-    if (log.count > 0) {
+    /* A worker that says why it fails may have said it in its log as well. */
+    if (log.count > 0 && strstr(log.items[log.count - 1], error->message) == NULL) {
         const char *line = log.items[log.count - 1];
         struct error whole = ERROR_INIT;
         struct buffer shown;

@@ -74,11 +74,11 @@ int workers_read(struct worker_process *const *workers, size_t count, uint64_t u
 int worker_finish(struct worker_process *worker, uint64_t grace_ns, struct error *error);
 
 /* Closes its input, waits `grace_ns` for it to exit, then kills its whole group; frees. The last
- * lines of its log are added to `log` (may be NULL). */
+ * lines of its log are added to `log` (worker_log.h; may be NULL). */
 void worker_end(struct worker_process *worker, uint64_t grace_ns, result_strings *log);
 
-/* Ends at once a worker that failed, and adds the last line of its log to the message: for those
- * that keep no log. */
+/* Ends at once a worker that failed, and adds the last line of its log to the message, unless that
+ * says the same: for those that keep no log. */
 void worker_end_failed(struct worker_process *worker, struct error *error);
 
 int worker_pid(const struct worker_process *worker);

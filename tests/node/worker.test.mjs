@@ -384,6 +384,34 @@ test('stop before go gives an empty window', async () => {
     }
 });
 
+/* Another thread than the first does not start, as with too low a limit of processes. */
+const ONE_THREAD = `import threads from 'node:worker_threads';
+    import { syncBuiltinESMExports } from 'node:module';
+    let started = 0;
+    threads.Worker = class extends threads.Worker {
+        constructor(...words) {
+            if (++started > 1) {
+                throw new Error('EAGAIN');
+            }
+            super(...words);
+        }
+    };
+    syncBuiltinESMExports();`;
+
+test('a thread that cannot start is named', async () => {
+    const line = run_job(database, [script('a', ['SELECT'])], { connections: 3 });
+    const options = `--import=data:text/javascript,${encodeURIComponent(ONE_THREAD)}`;
+    const client = await started(line, [], { environment: { NODE_OPTIONS: options } });
+    const error = await client.expect('error');
+    assert.match(error.message, /could not start thread 2 of 3 of role .*: EAGAIN/);
+    assert_ended(await client.ended(), 1);
+});
+
+test('a path that is no UTF-8 is named as it would be shown', async () => {
+    await fails(run_job('/w/\\xff.db', [script('a', ['SELECT'])]), 'job',
+                /the path \/w\/\ufffd\.db is no UTF-8/);
+});
+
 test('a thread that ends by itself is an error', async () => {
     const client = await started(run_job(database, [script('a', ['EXIT'])],
                                          { warmup: { operations: 0 } }));

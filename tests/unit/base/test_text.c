@@ -191,6 +191,16 @@ static void width_and_printable_form_agree(void **state)
     }
 }
 
+static void several_lines_become_one(void **state)
+{
+    (void)state;
+    struct buffer out;
+    buffer_init(&out);
+    text_one_line(&out, "a:\n\tb\n\nc\x1b\n");
+    assert_string_equal(out.data, "a: ?b  c? ");
+    buffer_release(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +209,7 @@ int main(void)
         cmocka_unit_test(unescaping_leaves_what_is_no_escape),
         cmocka_unit_test(the_nearest_word_is_found),
         cmocka_unit_test(width_and_printable_form_agree),
+        cmocka_unit_test(several_lines_become_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,13 +98,50 @@ static void test_devices_are_written_to_as_they_are(void **state)
     assert_int_equal(json_target_check("--json", "/dev/null", &error), 0);
 }
 
+/* Two names of one file are found whether it is there or not. */
+static void test_differs(void **state)
+{
+    (void)state;
+    struct error error = ERROR_INIT;
+    char file[PATH_SIZE];
+    char same[PATH_SIZE];
+    char other[PATH_SIZE];
+    snprintf(file, sizeof file, "%s/a.json", folder);
+    snprintf(same, sizeof same, "%s/./a.json", folder);
+    snprintf(other, sizeof other, "%s/b.html", folder);
+    for (int exists = 0; exists < 2; exists++) {
+        if (exists == 1) {
+            assert_int_equal(file_replace(file, "{}", 2, &error), 0);
+        }
+        error_clear(&error);
+        assert_int_equal(json_target_differs("--html", file, other, "that", &error), 0);
+        assert_int_equal(json_target_differs("--html", other, file, "that", &error), 0);
+        assert_int_equal(json_target_differs("--html", same, file, "that", &error), ERROR_INVALID);
+        assert_non_null(strstr(error.message, "is also that; name another file"));
+    }
+    assert_int_equal(symlink(file, other), 0);
+    error_clear(&error);
+    assert_int_equal(json_target_differs("--html", other, file, "that", &error), ERROR_INVALID);
+    error_clear(&error);
+    assert_int_equal(json_target_differs("--html", "/dev/null", "/dev/null", "that", &error), 0);
+    unlink(other);
+    unlink(file);
+}
+
+static void test_dash(void **state)
+{
+    (void)state;
+    struct error error = ERROR_INIT;
+    assert_int_equal(json_target_check("--html", "-", &error), ERROR_INVALID);
+    assert_non_null(strstr(error.message, "--html -: needs the name of a file"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_new_file),
-        cmocka_unit_test(test_existing_file_is_not_touched),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_devices_are_written_to_as_they_are),
+        cmocka_unit_test(test_new_file), cmocka_unit_test(test_existing_file_is_not_touched),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_differs),
+        cmocka_unit_test(test_dash),     cmocka_unit_test(test_devices_are_written_to_as_they_are),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
