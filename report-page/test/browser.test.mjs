@@ -261,6 +261,10 @@ test("a comparison: every row with its interval, verdicts in words, the noise as
     assert.equal(marks, result.cases.length * (result.engines.length - 1));
     const cells = await page.$$eval(`#${id} tbody tr`, (all) => all.length);
     assert.equal(cells, result.cases.length * result.engines.length);
+    const labels = await page.$$eval(`#${id} svg text`, (all) => all.map((t) => t.textContent));
+    for (const { label } of result.cases) {
+        assert.ok(labels.includes(label), `no row of ${label} in ${labels.join(", ")}`);
+    }
     assert.equal(await page.$$eval(`#${id} .floor rect`, (all) => all.length > 0), true);
     const sentence = await page.textContent(`#${id} .sentence`);
     assert.match(sentence, /faster than/);

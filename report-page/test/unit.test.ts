@@ -9,6 +9,7 @@ import { slug } from "../src/dom.ts";
 import { bytes, count, duration, list, rate, ratio, share, short, significant, tick } from "../src/format.ts";
 import type { Cell, Comparison } from "../src/result.ts";
 import { comparisonSentence, occasion, rowOf, throughputSentence, verdicts } from "../src/sentences.ts";
+import { rowLabel } from "../src/sections/compare.ts";
 import { busyPoints, busySentence, numbersTable, timePoints } from "../src/sections/numbers.ts";
 import { seriesOf, SIDES, viewOf } from "../src/series.ts";
 import { aCell, aComparison, aResult, someNumbers } from "./fixture.ts";
@@ -125,6 +126,16 @@ test("a comparison in one sentence counts every cell", () => {
     assert.match(text, /the noise of sqlite against itself, count as none/);
     const alone = comparisonSentence(comparison, { ...comparison.tables[0]!, floor_rows: 0 });
     assert.match(alone, /the least noise, as sqlite did not run against itself, count as none/);
+});
+
+test("a row of a comparison is called by its case and, where they differ, its part", () => {
+    const result = aResult({ rounds: 3 });
+    const row = { case: 0, role: null, script: null, cells: [], best: null, best_lead: null };
+    assert.equal(rowLabel(result, row), "prod");
+    assert.equal(rowLabel(result, { ...row, script: "prod" }), "prod");
+    assert.equal(rowLabel(result, { ...row, role: "app" }), "prod, app");
+    assert.equal(rowLabel(result, { ...row, role: "app", script: "get" }), "prod, get");
+    assert.equal(rowLabel(result, { ...row, case: 7 }), "case 7");
 });
 
 test("the row of a figure is found by case, role and script", () => {

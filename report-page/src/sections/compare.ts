@@ -10,8 +10,8 @@ import type { FigureSpec } from "../stage.ts";
 
 export function rowLabel(result: Result, row: ComparisonRow): string {
     const label = result.cases[row.case]?.label ?? `case ${row.case}`;
-    const parts = [label, row.script ?? row.role].filter((p) => p !== null && p !== label);
-    return parts.join(", ");
+    const part = row.script ?? row.role;
+    return part === null || part === label ? label : `${label}, ${part}`;
 }
 
 /** More rows than this are in the table only. */
