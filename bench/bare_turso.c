@@ -275,7 +275,7 @@ static void driver(const char *library, const char *path, double seconds)
     const struct engine_identity *identity;
     struct error error = ERROR_INIT;
     struct engine *engine;
-    struct engine_connection *line;
+    struct engine_connection *line = NULL;
     struct engine_statement *driven;
     struct opened opened = {.users = 0};
     open_bare(&opened, path);

@@ -33,11 +33,14 @@ function load(name) {
     return JSON.parse(readFileSync(join(PAGE_FIXTURES, `${name}.json`), "utf8"));
 }
 
-/** A result that compares its engines to the first one; the numbers are made up. */
+/** The result with verdicts of every kind in its comparison; the numbers are made up. */
 function compared(result) {
+    const [table] = result.comparison.tables;
+    const [first] = table.rows;
     const [baseline, ...others] = result.engines.map((engine) => engine.name);
     const verdicts = ["faster", "slower", "no difference shown", "closed loop", null];
     const cell = (engine, i) => ({
+        ...first.cells[0],
         engine,
         median: 1000 + i,
         spread: 0.02,
@@ -51,16 +54,19 @@ function compared(result) {
         note: i % verdicts.length === 4 ? "it was ended early" : null,
     });
     result.comparison = {
+        ...result.comparison,
         baseline,
         runs: 10,
         confidence: 0.95,
         rounds_repeated: 1,
         tables: ["throughput", "p99"].map((metric) => ({
+            ...table,
             suite: result.cases[0].suite,
             metric,
             unit: metric === "p99" ? "ns" : "1/s",
             floor: 0.012,
             rows: result.cases.map((_, i) => ({
+                ...first,
                 case: i,
                 role: null,
                 script: null,
@@ -72,6 +78,7 @@ function compared(result) {
                 best_lead: null,
             })),
             geometric_means: others.map((engine) => ({
+                ...table.geometric_means[0],
                 engine,
                 ratio: 0.95,
                 ratio_low: 0.93,
@@ -242,7 +249,7 @@ test("dark, narrow and on paper", async () => {
 test("bench: every figure draws its engines, every workload in each", async () => {
     const result = load("bench");
     const opened = await open(report({ bench: result }));
-    const figures = await opened.page.$$eval("figure[id]", (all) => all.map((f) => f.id));
+    const figures = await opened.page.$$eval("figure[id^='bench-']", (all) => all.map((f) => f.id));
     assert.equal(figures.length, 2);
     for (const id of figures) {
         assert.deepEqual(await drawn(opened.page, id), names(result), id);
