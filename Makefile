@@ -1,6 +1,6 @@
 # Front door. The work is done by scripts/, CMake (CMakePresets.json) and CTest.
 .DEFAULT_GOAL := help
-.PHONY: help prod numbers test torture build engines turso lint format asan tsan bench-harness bench-statistics \
+.PHONY: help prod findings numbers test torture build engines turso lint format asan tsan bench-harness bench-statistics \
         bench-numbers clean
 
 # The version that `make turso` builds; empty: the one of the engine turso.
@@ -30,6 +30,7 @@ help:
 	@echo 'make bench-statistics  try on simulated tables, and on engines slowed by a known amount,'
 	@echo '                    what intervals and verdicts promise'
 	@echo 'make bench-numbers  what a pass of libpitot costs beside a plain loop'
+	@echo 'make findings       docs/findings.md out of the results stored in docs/findings/'
 	@echo 'make clean          remove the build folders'
 
 # Quiet, so that the table is not lost behind a hundred lines; warnings and errors still show.
@@ -114,6 +115,9 @@ asan tsan:
 	@cmake --preset $@ -Wno-dev --log-level=WARNING
 	@cmake --build --preset $@
 	@ctest --preset $@
+
+findings:
+	@scripts/findings write
 
 lint:
 	@scripts/setup --tests
