@@ -67,13 +67,14 @@ function off_cpu(account, synchronous, start_ns, { cpu_ns, run_queue_ns }) {
 /* Figures of the thread are taken before the sleep and after the last operation, so that they
  * take nothing from the window. */
 async function measure({ loop, control, account }) {
-    const { job } = workerData;
+    const { job, role } = workerData;
+    const { operations } = job.roles[role];
     const before = thread_usage();
     sleep_until_ns(control.at_ns);
     if (job.rate !== null) {
         loop.start_pace(control.at_ns);
     }
-    if (!await loop.run('run', control.at_ns, control.deadline_ns, job.operations)) {
+    if (!await loop.run('run', control.at_ns, control.deadline_ns, operations)) {
         park();
     }
     const after = thread_usage();

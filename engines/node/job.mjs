@@ -120,6 +120,11 @@ function scripts(line) {
 
 /* ---- run ---------------------------------------------------------------------------- */
 
+function optional(object, where, key, least, most) {
+    return object[key] === undefined || object[key] === null
+        ? null : number(object, key, where, least, most);
+}
+
 function role(entry, script_count) {
     const name = get(entry, 'name', 'job: role', is_text, 'a text');
     const where = "job: entry of a role's scripts";
@@ -135,15 +140,14 @@ function role(entry, script_count) {
         seen.add(script);
     }
     const connections = number(entry, 'connections', 'job: role', 1, CONNECTIONS_MAX);
-    return { name, connections, scripts: shares };
+    const operations = optional(entry, 'job: role', 'operations', 1, OPERATIONS_MAX);
+    return { name, connections, operations, scripts: shares };
 }
 
 /* Exactly one of a time and a number of executions. */
 function extent(object, where, time_key, least) {
-    const optional = (key, max) => (object[key] === undefined || object[key] === null
-        ? null : number(object, key, where, least, max));
-    const time_ns = optional(time_key, TIME_MAX_NS);
-    const operations = optional('operations', OPERATIONS_MAX);
+    const time_ns = optional(object, where, time_key, least, TIME_MAX_NS);
+    const operations = optional(object, where, 'operations', least, OPERATIONS_MAX);
     if ((time_ns === null) === (operations === null)) {
         throw bad(`${where}: exactly one of ${time_key} and operations is needed`);
     }
@@ -168,6 +172,12 @@ function read_run(line, job) {
     job.warmup = extent(get(line, 'warmup', 'job', is_object, 'an object'), 'job: warmup', 'ns', 0);
     ({ time_ns: job.duration_ns, operations: job.operations } =
         extent(line, 'job', 'duration_ns', 1));
+    for (const one of job.roles) {
+        if (one.operations !== null && job.operations === null) {
+            throw bad(`job: role ${one.name} has operations, but the job lasts for a time`);
+        }
+        one.operations ??= job.operations;
+    }
     job.grace_ns = number(line, 'grace_ns', 'job', 0, TIME_MAX_NS);
     job.latency_limit_ns = number(line, 'latency_limit_ns', 'job', 0, TIME_MAX_NS);
     job.max_tries = number(line, 'max_tries', 'job', 1, TRIES_MAX);

@@ -70,8 +70,11 @@ class Run {
         return this.connections.reduce((sum, { account }) => sum + account.done, 0);
     }
 
-    #planned(operations) {
-        return operations === null ? null : operations * this.connections.length;
+    /* Executions of all connections, each of which does what `of` says of its role; null: for a
+     * time. */
+    #planned(of) {
+        return this.job.roles.reduce((sum, role) => (sum === null || of(role) === null
+            ? null : sum + of(role) * role.connections), 0);
     }
 
     /* Takes a message of a thread into its connection. */
@@ -153,7 +156,7 @@ class Run {
         const { time_ns, operations } = job.warmup;
         control.set_moments({ warmup_ns: time_ns === null ? null : started_ns + BigInt(time_ns) });
         control.open(STAGE.WARMUP);
-        const warm = await this.#await_all('warm', 'warmup', this.#planned(operations));
+        const warm = await this.#await_all('warm', 'warmup', this.#planned(() => operations));
         this.warmup_ns = Number(now_ns() - started_ns);
         return warm;
     }
@@ -185,7 +188,7 @@ class Run {
         control.set_moments({ at_ns: this.at_ns, deadline_ns });
         control.open(STAGE.RUN);
         const to_ms = (moment_ns) => performance.now() + Number(moment_ns - now_ns()) / NS_PER_MS;
-        const total = this.#planned(job.operations);
+        const total = this.#planned((role) => role.operations);
         const grace_ms = job.grace_ns / NS_PER_MS;
         let cut_ms = deadline_ns === null ? Infinity : to_ms(deadline_ns) + grace_ms;
         const snapshot_ms = to_ms(this.at_ns) - SNAPSHOT_AHEAD_MS;

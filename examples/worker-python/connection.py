@@ -199,13 +199,25 @@ class Connection:
         try:
             if not re.fullmatch(r"[A-Za-z_]\w*", setting["name"], re.ASCII):
                 raise sqlite3.OperationalError(f"'{setting['name']}' is no name of a setting")
-            return self.db.execute(sql).fetchone()
+            return self.execute_patiently(sql).fetchone()
         except sqlite3.Error as error:
             if setting["required"]:
                 raise Failure("settings", f"setting {setting['name']} = {setting['value']}: "
                               f"{error}", code=code_of(error)) from error
             problems.setdefault(setting["name"], str(error))
             return None
+
+    def execute_patiently(self, sql):
+        """While another process switches the file to WAL, SQLite refuses to do the same at once,
+        whatever the timeout."""
+        until_ns = time.monotonic_ns() + max(5000, self.job["busy_timeout_ms"]) * 1_000_000
+        while True:
+            try:
+                return self.db.execute(sql)
+            except sqlite3.OperationalError as error:
+                if (code_of(error) & 0xFF) != SQLITE_BUSY or time.monotonic_ns() > until_ns:
+                    raise
+            time.sleep(0.005)
 
     def prepare(self):
         """Python prepares at the first use and keeps statements in a cache. Explaining them finds

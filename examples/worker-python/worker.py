@@ -193,8 +193,9 @@ class Run:
         if self.rate is not None:
             mean_ns = self.job["connections_total"] * 1e9 / self.rate
             pace = scripts.Pace(self.job["seed"], connection.number, mean_ns, self.at_ns)
-        connection.loop("run", self.at_ns, self.deadline_ns(), self.job.get("operations"),
-                        self.stopped, pace)
+        role = self.job["roles"][connection.role]
+        operations = role.get("operations", self.job.get("operations"))
+        connection.loop("run", self.at_ns, self.deadline_ns(), operations, self.stopped, pace)
         connection.cpu_ns = time.thread_time_ns() - cpu_ns
         queue_end_ns = run_queue_ns()
         known = queue_ns is not None and queue_end_ns is not None

@@ -4,30 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* A database grows with its rows. */
-static uint64_t scaled_bytes(const struct suite_scale *scale, int64_t before, int64_t after)
-{
-    double bytes = (double)scale->bytes * (double)after / (double)(before > 0 ? before : 1);
-    return (uint64_t)bytes;
-}
-
-/* The suite's scale with --rows in it. */
-static int make_scale(struct case_list *list, const struct suite *suite, uint64_t rows,
-                      struct suite_scale **out, struct error *error)
-{
-    const struct suite_scale *from = &suite->scales[0];
-    int code = case_list_scale(list, from, out, error);
-    for (size_t i = 0; code == 0 && i < from->variable_count; i++) {
-        struct script_constant *variable = &(*out)->variables[i];
-        if (strcmp(variable->name, "rows") == 0 && rows != OPTION_ABSENT) {
-            variable->value = (int64_t)rows;
-            (*out)->bytes = scaled_bytes(from, from->variables[i].value, variable->value);
-        }
-    }
-    return code;
-}
 
 static struct plan_case case_of(const struct plan *plan, const struct suite *suite,
                                 const struct suite_scale *scale,
@@ -58,10 +34,11 @@ int bench_cases_add(struct case_list *list, const struct plan *plan, const struc
 {
     size_t *chosen = calloc(suite->scenario_count, sizeof *chosen);
     const char **names = calloc(suite->scenario_count + 1, sizeof *names);
-    struct suite_scale *scale = NULL;
+    const struct scale_value rows = {"rows", load->rows};
+    const struct suite_scale *scale = NULL;
     size_t count = 0;
     int code = chosen != NULL && names != NULL
-                   ? make_scale(list, suite, load->rows, &scale, error)
+                   ? case_list_scale(list, &suite->scales[0], &rows, 1, &scale, error)
                    : error_set(error, ERROR_MEMORY, "out of memory for the plan");
     for (size_t i = 0; code == 0 && i < suite->scenario_count; i++) {
         names[i] = suite->scenarios[i].name;

@@ -3,6 +3,7 @@
 #include "cli/exit_status.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int no_memory(struct error *error)
 {
@@ -18,6 +19,10 @@ void case_list_release(struct case_list *list)
     for (size_t i = 0; i < list->suites.count; i++) {
         suite_free(list->suites.items[i]);
     }
+    for (size_t i = 0; i < list->labels.count; i++) {
+        free(list->labels.items[i]);
+    }
+    free(list->labels.items);
     free(list->scales.items);
     free(list->suites.items);
     free(list->cases.items);
@@ -47,8 +52,42 @@ int case_list_suite(struct case_list *list, struct session *session, const char 
     return code;
 }
 
+int case_list_label(struct case_list *list, char *label, struct error *error)
+{
+    char **added = label != NULL ? result_list_add(&list->labels) : NULL;
+    if (added == NULL) {
+        free(label);
+        return no_memory(error);
+    }
+    *added = label;
+    return 0;
+}
+
+/* A database grows with its rows. */
+static uint64_t scaled_bytes(const struct suite_scale *scale, int64_t before, int64_t after)
+{
+    double bytes = (double)scale->bytes * (double)after / (double)(before > 0 ? before : 1);
+    return (uint64_t)bytes;
+}
+
+static void set_variable(const struct suite_scale *from, size_t index,
+                         const struct scale_value *values, size_t count, struct suite_scale *out)
+{
+    struct script_constant *variable = &out->variables[index];
+    *variable = from->variables[index];
+    for (size_t i = 0; i < count; i++) {
+        if (values[i].value != OPTION_ABSENT && strcmp(variable->name, values[i].variable) == 0) {
+            variable->value = (int64_t)values[i].value;
+        }
+    }
+    if (strcmp(variable->name, "rows") == 0) {
+        out->bytes = scaled_bytes(from, from->variables[index].value, variable->value);
+    }
+}
+
 int case_list_scale(struct case_list *list, const struct suite_scale *from,
-                    struct suite_scale **out, struct error *error)
+                    const struct scale_value *values, size_t count, const struct suite_scale **out,
+                    struct error *error)
 {
     struct suite_scale *copy = malloc(sizeof *copy);
     struct script_constant *variables = calloc(from->variable_count + 1, sizeof *variables);
@@ -62,8 +101,9 @@ int case_list_scale(struct case_list *list, const struct suite_scale *from,
     *copy = *from;
     copy->variables = variables;
     for (size_t i = 0; i < from->variable_count; i++) {
-        variables[i] = from->variables[i];
+        set_variable(from, i, values, count, copy);
     }
-    *added = *out = copy;
+    *added = copy;
+    *out = copy;
     return 0;
 }

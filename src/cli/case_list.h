@@ -10,6 +10,7 @@ struct case_list {
     RESULT_LIST(struct suite *) suites;
     RESULT_LIST(struct suite_scale *)
     scales; /* with variables of their own; all else is a suite's */
+    RESULT_LIST(char *) labels;
 };
 
 void case_list_release(struct case_list *list);
@@ -17,10 +18,19 @@ void case_list_release(struct case_list *list);
 /* Opens a suite, which then belongs to the list: as session_suite(). */
 int case_list_suite(struct case_list *list, struct session *session, const char *folder,
                     const char *builtin, struct suite **out, struct error *error, int *status);
-/* Adds a case. 0 or ERROR_MEMORY, as the next one. */
+/* Adds a case. 0 or ERROR_MEMORY, as those below. */
 int case_list_add(struct case_list *list, const struct plan_case *plan_case, struct error *error);
-/* A copy of a scale whose variables may be changed; it belongs to the list. */
+/* Gives a label to the list: it takes a new string, NULL: out of memory. */
+int case_list_label(struct case_list *list, char *label, struct error *error);
+
+struct scale_value {
+    const char *variable; /* of the scale */
+    uint64_t value;       /* OPTION_ABSENT: it stays as it is */
+};
+/* A scale with values put over its variables; it belongs to the list. Its `bytes` grow as the
+ * variable "rows" does. */
 int case_list_scale(struct case_list *list, const struct suite_scale *from,
-                    struct suite_scale **out, struct error *error);
+                    const struct scale_value *values, size_t count, const struct suite_scale **out,
+                    struct error *error);
 
 #endif

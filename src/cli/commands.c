@@ -26,7 +26,7 @@ static const struct command command_help_itself = {
 };
 
 static const struct command *const commands[] = {
-    &command_verify,  &command_prod,   &command_bench,   &command_compare,
+    &command_verify,  &command_prod,   &command_bench,   &command_concurrent,  &command_compare,
     &command_numbers, &command_report, &command_engines, &command_help_itself,
 };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };

@@ -18,6 +18,7 @@ struct command {
 extern const struct command command_prod;
 extern const struct command command_bench;
 extern const struct command command_compare;
+extern const struct command command_concurrent;
 extern const struct command command_verify;
 extern const struct command command_numbers;
 extern const struct command command_report;

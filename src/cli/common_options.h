@@ -58,11 +58,11 @@ extern const char *const common_option_busy[];
             "cache_size of every connection, as PRAGMA cache_size takes it: pages, or KiB when "   \
             "negative; or with a suffix: 64MiB."                                                   \
     }
-#define COMMON_OPTION_TIMEOUT                                                                      \
+#define COMMON_OPTION_TIMEOUT COMMON_OPTION_TIMEOUT_OF("15000")
+#define COMMON_OPTION_TIMEOUT_OF(text)                                                             \
     {                                                                                              \
         .name = "timeout", .kind = OPTION_DURATION, COMMON_OPTION_FIELD(timeout_ns),               \
-        .argument = "MS", .max = COMMON_OPTION_LONGEST_NS, .bare_ns = NS_PER_MS,                   \
-        .fallback = "15000",                                                                       \
+        .argument = "MS", .max = COMMON_OPTION_LONGEST_NS, .bare_ns = NS_PER_MS, .fallback = text, \
         .help = "How long a connection waits for a lock before its operation counts as busy, in "  \
                 "milliseconds; or with a suffix: 15s."                                             \
     }

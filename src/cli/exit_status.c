@@ -50,11 +50,14 @@ int exit_status_of_result(const struct result *result, int signal)
         return status_of_signal(signal);
     }
     size_t failed = 0;
+    size_t unable = 0; /* that is nothing that it did wrong, but it measured nothing */
     size_t whole = 0;
     for (size_t i = 0; i < result->engines.count; i++) {
         const char *status = result->engines.items[i].status;
         if (status == NULL || strcmp(status, "failed") == 0) {
             failed++;
+        } else if (strcmp(status, "unable") == 0) {
+            unable++;
         } else if (strcmp(status, "ok") == 0 &&
                    !is(result->engines.items[i].event_loop.status, "failed")) {
             whole++;
@@ -66,10 +69,10 @@ int exit_status_of_result(const struct result *result, int signal)
         whole += ok ? 1 : 0;
     }
     size_t all = result->engines.count + result->numbers.count;
-    if (failed == all) {
+    if (failed + unable == all) {
         return STATUS_UNABLE;
     }
     uint64_t slower = result->comparison.slower;
     bool held = slower == RESULT_ABSENT || slower == 0;
-    return whole == all && !result->partial && held ? STATUS_DONE : STATUS_ENGINE;
+    return whole + unable == all && !result->partial && held ? STATUS_DONE : STATUS_ENGINE;
 }

@@ -2,8 +2,9 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
+#include "base/units.h"
+#include "result/result.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,30 +24,62 @@ static int unknown_name(const char *label, const char *what, const char *name,
     return code;
 }
 
-static int add_name(const char *label, const char *what, const char *name, const char *const *known,
-                    size_t *out, size_t *count, struct error *error)
+/* Calls `add` with each place of a list. */
+static int each_place(const char *label, const char *what, const char *text,
+                      int (*add)(void *context, const char *place, struct error *error),
+                      void *context, struct error *error)
 {
-    size_t index = 0;
-    while (known[index] != NULL && strcmp(known[index], name) != 0) {
-        index++;
-    }
-    if (known[index] == NULL) {
-        return unknown_name(label, what, name, known, error);
-    }
-    for (size_t i = 0; i < *count; i++) {
-        if (out[i] == index) {
-            return error_set(error, ERROR_INVALID, "%s: the %s %s is named twice", label, what,
-                             name);
+    int code = 0;
+    for (const char *at = text; code == 0; at++) {
+        size_t length = strcspn(at, ",");
+        char *place = strndup(at, length);
+        if (place == NULL) {
+            return error_set(error, ERROR_MEMORY, "out of memory for %s", label);
+        }
+        code = length > 0 ? add(context, place, error)
+                          : error_set(error, ERROR_INVALID,
+                                      "%s: \"%s\" has an empty place where a %s should be named",
+                                      label, text, what);
+        free(place);
+        at += length;
+        if (*at == '\0') {
+            break;
         }
     }
-    out[(*count)++] = index;
+    return code;
+}
+
+struct names {
+    const char *label, *what;
+    const char *const *known;
+    size_t *out;
+    size_t *count;
+};
+
+static int add_name(void *context, const char *name, struct error *error)
+{
+    const struct names *names = context;
+    size_t index = 0;
+    while (names->known[index] != NULL && strcmp(names->known[index], name) != 0) {
+        index++;
+    }
+    if (names->known[index] == NULL) {
+        return unknown_name(names->label, names->what, name, names->known, error);
+    }
+    for (size_t i = 0; i < *names->count; i++) {
+        if (names->out[i] == index) {
+            return error_set(error, ERROR_INVALID, "%s: the %s %s is named twice", names->label,
+                             names->what, name);
+        }
+    }
+    names->out[(*names->count)++] = index;
     return 0;
 }
 
 int list_of_names(const char *label, const char *what, const char *text, const char *const *known,
                   size_t *out, size_t *count, struct error *error)
 {
-    int code = 0;
+    struct names names = {label, what, known, out, count};
     *count = 0;
     if (text == NULL) {
         for (; known[*count] != NULL; (*count)++) {
@@ -54,21 +87,47 @@ int list_of_names(const char *label, const char *what, const char *text, const c
         }
         return 0;
     }
-    for (const char *at = text; code == 0; at++) {
-        size_t length = strcspn(at, ",");
-        char *name = strndup(at, length);
-        if (name == NULL) {
-            return error_set(error, ERROR_MEMORY, "out of memory for %s", label);
-        }
-        code = length > 0 ? add_name(label, what, name, known, out, count, error)
-                          : error_set(error, ERROR_INVALID,
-                                      "%s: \"%s\" has an empty place where a %s should be named",
-                                      label, text, what);
-        free(name);
-        at += length;
-        if (*at == '\0') {
-            break;
+    return each_place(label, what, text, add_name, &names, error);
+}
+
+struct counts {
+    const char *label, *what;
+    uint64_t min, max;
+    RESULT_LIST(uint64_t) list;
+};
+
+static int add_count(void *context, const char *place, struct error *error)
+{
+    struct counts *counts = context;
+    uint64_t value;
+    int code = units_count(counts->label, place, counts->min, counts->max, &value, error);
+    for (size_t i = 0; code == 0 && i < counts->list.count; i++) {
+        if (counts->list.items[i] == value) {
+            code = error_set(error, ERROR_INVALID, "%s: the %s %s is named twice", counts->label,
+                             counts->what, place);
         }
     }
+    if (code == 0) {
+        uint64_t *added = result_list_add(&counts->list);
+        if (added == NULL) {
+            return error_set(error, ERROR_MEMORY, "out of memory for %s", counts->label);
+        }
+        *added = value;
+    }
+    return code;
+}
+
+int list_of_counts(const char *label, const char *what, const char *text, uint64_t min,
+                   uint64_t max, uint64_t **out, size_t *count, struct error *error)
+{
+    struct counts counts = {.label = label, .what = what, .min = min, .max = max};
+    int code = each_place(label, what, text, add_count, &counts, error);
+    if (code != 0) {
+        free(counts.list.items);
+        counts.list.items = NULL;
+        counts.list.count = 0;
+    }
+    *out = counts.list.items;
+    *count = counts.list.count;
     return code;
 }

@@ -11,6 +11,7 @@
 #include "report/report.h"
 #include "result/json.h"
 #include "statistics/compare.h"
+#include "statistics/roles.h"
 #include "statistics/summary.h"
 #include "statistics/verdict.h"
 
@@ -240,6 +241,7 @@ static int summarize(struct session *session, struct error *error)
     for (size_t i = 0; i < result->engines.count && code == 0; i++) {
         code = summarize_engine(&result->engines.items[i], error);
     }
+    code = code == 0 ? summarize_scaling(result, error) : code;
     code = code == 0 ? choose_baseline(session, error) : code;
     code = code == 0 ? compare_fill(result, error) : code;
     return code == 0 && session->finish != NULL ? session->finish(session, error) : code;

@@ -4,6 +4,7 @@
 #include "coordinator/answers.h"
 #include "coordinator/settings.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,22 +27,27 @@ bool job_is_paced(const struct plan_case *plan_case)
     return plan_case->rate > 0; /* false for NAN */
 }
 
-/* Operations that an execution counts for on average: every connection has the same share of the
- * executions, and each script its weight in them. */
+/* Operations that an execution of the role counts for on average: each script has its weight in
+ * them. */
+static double operations_of_role(const struct plan_case *plan_case, const struct suite_role *role)
+{
+    double operations = 0;
+    double weights = 0;
+    for (size_t k = 0; k < role->share_count; k++) {
+        double weight = (double)role->shares[k].weight;
+        weights += weight;
+        operations += weight * (double)plan_case->suite->scripts[role->shares[k].script].operations;
+    }
+    return operations / weights;
+}
+
+/* The same of all connections, of which each has the same share of the executions. */
 static double operations_each(const struct plan_case *plan_case)
 {
     double sum = 0;
     for (size_t i = 0; i < plan_case->scenario->role_count; i++) {
         const struct suite_role *role = &plan_case->scenario->roles[i];
-        double operations = 0;
-        double weights = 0;
-        for (size_t k = 0; k < role->share_count; k++) {
-            double weight = (double)role->shares[k].weight;
-            weights += weight;
-            operations +=
-                weight * (double)plan_case->suite->scripts[role->shares[k].script].operations;
-        }
-        sum += (double)role_connections(plan_case, role) * operations / weights;
+        sum += (double)role_connections(plan_case, role) * operations_of_role(plan_case, role);
     }
     return sum / (double)job_connections(plan_case);
 }
@@ -199,12 +205,25 @@ static json_t *role_json(const struct plan_case *plan_case, const struct suite_r
                      (json_int_t)connections, "scripts", shares);
 }
 
+uint64_t job_role_executions(const struct plan_case *plan_case, const struct suite_role *role)
+{
+    if (!plan_case->count_operations) {
+        return plan_case->operations;
+    }
+    double each = operations_of_role(plan_case, role);
+    return (uint64_t)ceil((double)plan_case->operations / each);
+}
+
 static json_t *roles_json(const struct plan_case *plan_case, bool writing)
 {
+    bool counted = plan_case->count_operations && plan_case->operations != RESULT_ABSENT;
     json_t *array = json_array();
     for (size_t i = 0; array != NULL && i < plan_case->scenario->role_count; i++) {
         const struct suite_role *role = &plan_case->scenario->roles[i];
         json_t *item = role_json(plan_case, role, role_connections(plan_case, role), writing);
+        if (counted) {
+            item = with(item, "operations", json_wire_u64(job_role_executions(plan_case, role)));
+        }
         if (json_array_append_new(array, item) != 0) {
             json_decref(array);
             return NULL;

@@ -15,6 +15,9 @@ uint32_t job_connections(const struct plan_case *plan_case);
 bool job_is_paced(const struct plan_case *plan_case);
 double job_rate(const struct plan_case *plan_case);
 
+/* Executions of each connection of a role in a case by operations. */
+uint64_t job_role_executions(const struct plan_case *plan_case, const struct suite_role *role);
+
 /* What one worker does of a run of a case: all of it, or with connections in processes one of them,
  * as a case of its own. Points into itself and must not be moved. */
 struct job_part {

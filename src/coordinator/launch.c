@@ -1,6 +1,7 @@
 #include "coordinator/launch.h"
 
 #include "base/file.h"
+#include "measure/limit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,13 +16,22 @@ enum { WORKER_ARGUMENTS_MAX = 64 };
 
 extern char **environ;
 
+static int no_pipe(int failure, struct error *error)
+{
+    char limit[LIMIT_TEXT_SIZE];
+    return failure == EMFILE
+               ? error_errno(error, failure, "cannot make a pipe for a worker (ulimit -n: %s)",
+                             limit_text(RLIMIT_NOFILE, limit))
+               : error_errno(error, failure, "cannot make a pipe for a worker");
+}
+
 /* A pipe whose ends lie above the descriptors that the child is given, so that putting one
  * in place never closes another. */
 static int make_pipe(int ends[2], struct error *error)
 {
     int raw[2];
     if (pipe2(raw, O_CLOEXEC) != 0) {
-        return error_errno(error, errno, "cannot make a pipe for a worker");
+        return no_pipe(errno, error);
     }
     for (int i = 0; i < 2; i++) {
         ends[i] = fcntl(raw[i], F_DUPFD_CLOEXEC, 10);
@@ -34,7 +44,7 @@ static int make_pipe(int ends[2], struct error *error)
             } else {
                 close(ends[0]);
             }
-            return error_errno(error, failure, "cannot make a pipe for a worker");
+            return no_pipe(failure, error);
         }
     }
     return 0;
@@ -199,7 +209,11 @@ int launch_worker(const struct engine_choice *choice, struct launched *out, stru
     }
     if (status == 0) {
         int failure = spawn(&arguments, in[0], output[1], log[1], &out->pid);
-        if (failure != 0) {
+        char limit[LIMIT_TEXT_SIZE];
+        if (failure == EAGAIN) {
+            status = error_errno(error, failure, "cannot start %s (ulimit -u: %s)",
+                                 arguments.items[0], limit_text(RLIMIT_NPROC, limit));
+        } else if (failure != 0) {
             status = error_errno(error, failure, "cannot start %s", arguments.items[0]);
         }
     }

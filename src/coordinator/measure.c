@@ -81,10 +81,10 @@ static bool case_whole(const struct measurement *m, const struct result_engine *
     return runs == m->plan->rounds;
 }
 
-/* Failed and, once it is whole, differing stay so. */
+/* Failed, unable and, once it is whole, differing stay so. */
 static int judge_one(char **status, bool whole, struct error *error)
 {
-    if (is(*status, "failed") || (is(*status, "differs") && whole)) {
+    if (is(*status, "failed") || is(*status, "unable") || (is(*status, "differs") && whole)) {
         return 0;
     }
     return set_status(status, whole ? "ok" : "partial", error);
@@ -99,7 +99,7 @@ static int judge(struct measurement *m, struct error *error)
         for (size_t of = 0; of < engine->summaries.count && status == 0; of++) {
             struct result_summary *summary = &engine->summaries.items[of];
             bool whole = case_whole(m, engine, of);
-            all = all && whole;
+            all = all && (whole || is(summary->status, "unable"));
             status = judge_one(&summary->status, whole, error);
         }
         status = status == 0 ? judge_one(&engine->status, all, error) : status;

@@ -27,6 +27,8 @@ struct plan_case {
     uint32_t threads;           /* what "N" connections means */
     uint64_t duration_ns;       /* of one round; UINT64_MAX: by operations */
     uint64_t operations;        /* executions a connection; UINT64_MAX: by duration */
+    bool count_operations;      /* `operations` are those that executions count for: each
+                                   connection executes as often as it takes for them */
     uint64_t least_ns;          /* operations are to be found: as many as the fastest engine needs
                                    so long for; 0: they are given */
     uint64_t warmup_ns;         /* UINT64_MAX: by operations */

@@ -51,7 +51,7 @@ static int fill_case(const struct plan_case *plan_case, struct result_case *out,
     out->suite_hash = result_text("%016" PRIx64, plan_case->suite->hash);
     out->scale = copy(plan_case->scale->name);
     out->scenario = copy(plan_case->scenario->name);
-    out->isolation = copy("threads");
+    out->isolation = copy(plan_case->processes ? "processes" : "threads");
     out->threads = plan_case->threads;
     out->duration_ns = plan_case->duration_ns;
     out->operations = plan_case->operations;

@@ -144,6 +144,11 @@ void measurement_fail(struct measurement *m, size_t engine, const char *message)
 void measurement_fail_case(struct measurement *m, struct measured_case *measured, size_t engine,
                            const char *message);
 
+/* No failure: the engine lets no second process open the database, as it `said`, where the case
+ * wants processes. It is left out of the case. 0 or ERROR_MEMORY. */
+int measurement_unable(struct measurement *m, struct measured_case *measured, size_t engine,
+                       const char *said, struct error *error);
+
 /* A new copy of a template, in the page cache. */
 int measurement_copy(struct measurement *m, const struct case_template *template, const char *label,
                      char **path, struct error *error);

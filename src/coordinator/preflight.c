@@ -11,62 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void note_failure(struct measurement *m, const char *prefix, const char *engine,
-                         const char *message)
-{
-    char *text = result_text("%s%s failed: %s", prefix, engine, message);
-    if (text != NULL) {
-        m->progress->note(m->progress->context, text);
-    }
-    free(text);
-}
-
-void measurement_fail(struct measurement *m, size_t index, const char *message)
-{
-    struct result_engine *engine = &m->result->engines.items[index];
-    m->alive[index] = false;
-    for (size_t i = 0; i < engine->summaries.count; i++) {
-        struct result_summary *summary = &engine->summaries.items[i];
-        free(summary->status);
-        summary->status = strdup("failed");
-        summary->error = summary->error != NULL ? summary->error : strdup(message);
-    }
-    free(engine->status);
-    engine->status = strdup("failed");
-    if (engine->error == NULL) {
-        engine->error = strdup(message);
-    }
-    note_failure(m, "", engine->name, message);
-}
-
-void measurement_fail_case(struct measurement *m, struct measured_case *measured, size_t index,
-                           const char *message)
-{
-    struct result_engine *engine = &m->result->engines.items[index];
-    struct result_summary *summary = &engine->summaries.items[measured->index];
-    char *prefix = measurement_prefix(m, measured);
-    bool left = false;
-    measured->alive[index] = false;
-    free(summary->status);
-    summary->status = strdup("failed");
-    if (summary->error == NULL) {
-        summary->error = strdup(message);
-    }
-    if (engine->error == NULL) {
-        engine->error = result_text("%s%s", prefix != NULL ? prefix : "", message);
-    }
-    for (size_t i = 0; i < m->plan->case_count; i++) {
-        left = left || m->cases[i].alive[index];
-    }
-    if (!left) {
-        m->alive[index] = false;
-        free(engine->status);
-        engine->status = strdup("failed");
-    }
-    note_failure(m, prefix != NULL ? prefix : "", engine->name, message);
-    free(prefix);
-}
-
 static void move_text(char **into, char **from)
 {
     free(*into);
@@ -170,34 +114,118 @@ int measurement_identify(struct measurement *m, struct error *error)
     return status;
 }
 
-/* 0: the engine takes everything. */
-static int try_engine(struct measurement *m, const struct measured_case *measured, size_t index,
-                      const char *path, const char *step, bool *script_at_fault,
-                      struct error *error)
+/* What all attempts of an engine in a case have in common, and what came of them. */
+struct trying {
+    struct measurement *m;
+    const struct measured_case *measured;
+    size_t engine;
+    const char *path; /* NULL: it stores nothing */
+    const char *step;
+    bool script_at_fault; /* out */
+    bool alone_only;      /* out: a second process cannot open what a first one has open */
+};
+
+/* Starts a worker with a case, or a part of one, until it is ready. The exchange is to be ended in
+ * any case. */
+static int open_worker(struct trying *trying, const struct plan_case *plan_case,
+                       struct exchange *exchange, struct error *error)
 {
-    const struct engine_choice *choice = &m->plan->engines->items[index];
-    struct exchange exchange = exchange_about(&measured->plan_case, step, m->progress);
+    struct measurement *m = trying->m;
+    const struct engine_choice *choice = &m->plan->engines->items[trying->engine];
     json_t *line = NULL;
-    int status = settings_of_plan(m->plan, choice->manifest, &exchange.settings, error);
+    *exchange = exchange_about(plan_case, trying->step, m->progress);
+    int status = settings_of_plan(m->plan, choice->manifest, &exchange->settings, error);
     if (status == 0) {
-        status = exchange_begin(&exchange, choice, 1, NULL, error);
+        status = exchange_begin(exchange, choice, 1, NULL, error);
     }
     if (status == 0) {
-        json_t *job = job_preflight(&measured->plan_case, path != NULL ? path : NO_DATABASE,
-                                    &exchange.settings);
-        status = exchange_send(&exchange, 0, job, error);
+        json_t *job = job_preflight(plan_case, trying->path != NULL ? trying->path : NO_DATABASE,
+                                    &exchange->settings);
+        status = exchange_send(exchange, 0, job, error);
     }
     if (status == 0) {
-        status = exchange_await(&exchange, "ready", &line, error);
+        status = exchange_await(exchange, "ready", &line, error);
     }
-    *script_at_fault = exchange.script_at_fault;
+    trying->script_at_fault = trying->script_at_fault || exchange->script_at_fault;
     json_decref(line);
+    return status;
+}
+
+static void end_worker(struct exchange *exchange, int status, struct error *error)
+{
     if (status == 0) {
-        exchange_end(&exchange, true, NULL);
+        exchange_end(exchange, true, NULL);
     } else {
-        exchange_end_failed(&exchange, error);
+        exchange_end_failed(exchange, error);
+    }
+}
+
+static int try_alone(struct trying *trying, const struct plan_case *plan_case, struct error *error)
+{
+    struct exchange exchange;
+    int status = open_worker(trying, plan_case, &exchange, error);
+    end_worker(&exchange, status, error);
+    return status;
+}
+
+/* Beside a first worker, which is ready and has the database open. What fails there but not by
+ * itself fails because of the first. */
+static int try_beside(struct trying *trying, struct exchange *first,
+                      const struct plan_case *plan_case, struct error *error)
+{
+    struct exchange exchange;
+    struct error alone = ERROR_INIT;
+    int status = open_worker(trying, plan_case, &exchange, error);
+    bool refused = status != 0 && exchange.error_said && !exchange.script_at_fault;
+    end_worker(&exchange, status, error);
+    if (refused) {
+        exchange_end(first, true, NULL);
+        trying->alone_only = try_alone(trying, plan_case, &alone) == 0;
     }
     return status;
+}
+
+/* The first connection of every role, and a second one if there is but one role. */
+static bool is_tried(const struct plan_case *whole, uint32_t connection)
+{
+    uint32_t first = 0;
+    for (size_t i = 0; i < whole->scenario->role_count; i++) {
+        const struct suite_role *role = &whole->scenario->roles[i];
+        if (first == connection) {
+            return true;
+        }
+        first += role->connections != 0 ? role->connections : whole->threads;
+    }
+    return connection == 1 && whole->scenario->role_count == 1;
+}
+
+static int try_processes(struct trying *trying, struct error *error)
+{
+    const struct plan_case *whole = &trying->measured->plan_case;
+    struct exchange first;
+    struct job_part part;
+    job_part_init(&part, whole, 0);
+    int status = open_worker(trying, &part.plan_case, &first, error);
+    if (status != 0) {
+        end_worker(&first, status, error);
+        return status;
+    }
+    for (uint32_t i = 1; i < job_part_count(whole) && status == 0; i++) {
+        struct job_part other;
+        if (is_tried(whole, i)) {
+            job_part_init(&other, whole, i);
+            status = try_beside(trying, &first, &other.plan_case, error);
+        }
+    }
+    exchange_end(&first, true, NULL);
+    return status;
+}
+
+/* 0: the engine takes everything. */
+static int try_engine(struct trying *trying, struct error *error)
+{
+    const struct plan_case *whole = &trying->measured->plan_case;
+    return whole->processes ? try_processes(trying, error) : try_alone(trying, whole, error);
 }
 
 int measurement_preflight(struct measurement *m, struct measured_case *measured,
@@ -216,25 +244,30 @@ int measurement_preflight(struct measurement *m, struct measured_case *measured,
     }
     for (size_t i = 0; i < m->plan->engines->count && status == 0; i++) {
         bool no_database = m->plan->engines->items[i].manifest->no_database;
-        bool script_at_fault = false;
+        struct trying trying = {.m = m,
+                                .measured = measured,
+                                .engine = i,
+                                .path = no_database ? NULL : path,
+                                .step = step};
         struct error failure = ERROR_INIT;
         if (!m->alive[i] || !measured->alive[i]) {
             continue;
         }
         with_database += no_database ? 0 : 1;
-        if (try_engine(m, measured, i, no_database ? NULL : path, step, &script_at_fault,
-                       &failure) == 0) {
+        if (try_engine(&trying, &failure) == 0) {
             continue;
         }
         if (failure.code == ERROR_INTERRUPTED || failure.code == ERROR_MEMORY) {
             status = error_set(error, failure.code, "%s", failure.message);
-            break;
+        } else if (trying.alone_only) {
+            status = measurement_unable(m, measured, i, failure.message, error);
+        } else {
+            if (trying.script_at_fault && !no_database) {
+                refused++;
+                error_set(&script_error, ERROR_INVALID, "%s", failure.message);
+            }
+            measurement_fail_case(m, measured, i, failure.message);
         }
-        if (script_at_fault && !no_database) {
-            refused++;
-            error_set(&script_error, ERROR_INVALID, "%s", failure.message);
-        }
-        measurement_fail_case(m, measured, i, failure.message);
     }
     free(step);
     if (path != NULL) {

@@ -146,6 +146,32 @@ static int check_offered(const struct result_run *run, struct error *error)
     return 0;
 }
 
+/* By a number of executions every engine does exactly as many. */
+static int check_executions(const struct plan_case *plan_case, const struct result_run *run,
+                            struct error *error)
+{
+    for (size_t i = 0; i < plan_case->scenario->role_count; i++) {
+        const struct suite_role *role = &plan_case->scenario->roles[i];
+        uint64_t expected = job_role_executions(plan_case, role);
+        uint64_t attempted = 0;
+        uint64_t connections = 0;
+        for (size_t k = 0; k < run->scripts.count; k++) {
+            const struct result_script *script = &run->scripts.items[k];
+            attempted += strcmp(script->role, role->name) == 0 ? script->attempted : 0;
+        }
+        for (size_t k = 0; k < run->connections.count; k++) {
+            connections += strcmp(run->connections.items[k].role, role->name) == 0;
+        }
+        if (attempted != expected * connections) {
+            return error_set(error, ERROR_PROTOCOL,
+                             "role %s: %" PRIu64 " executions, the job asked for %" PRIu64
+                             " of each of %" PRIu64 " connections",
+                             role->name, attempted, expected, connections);
+        }
+    }
+    return 0;
+}
+
 int run_check_result(const struct plan_case *plan_case, const struct result_run *run,
                      struct error *error)
 {
@@ -162,6 +188,9 @@ int run_check_result(const struct plan_case *plan_case, const struct result_run 
         status = error_set(error, ERROR_PROTOCOL,
                            "the connections count %" PRIu64 " executions, the scripts %" PRIu64,
                            operations, ok);
+    }
+    if (status == 0 && plan_case->operations != RESULT_ABSENT && strcmp(run->status, "ok") == 0) {
+        status = check_executions(plan_case, run, error);
     }
     if (status == 0 && job_is_paced(plan_case)) {
         status = check_offered(run, error);

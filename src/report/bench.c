@@ -3,12 +3,9 @@
 #include "report/grid.h"
 #include "report/parts.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-enum { NAME_MIN = 12, NAME_MAX_COLUMNS = 28 };
+enum { NAME_MIN = 12 };
 
 enum value { VALUE_RATE, VALUE_SPREAD, VALUE_P50, VALUE_P95, VALUE_P99, VALUE_CPU, VALUES };
 
@@ -23,10 +20,7 @@ struct line {
 static void put_point(struct line *line, enum value value,
                       const struct result_script_summary *script, enum result_point point)
 {
-    double ns = script->points_ns[point].median;
-    bool thin = script->point_thin[point] && isfinite(ns);
-    line->text[value][0] = '~';
-    units_print_ns(line->text[value] + (thin ? 1 : 0), ns);
+    bool thin = report_point(line->text[value], script, point);
     line->thin = line->thin || thin;
 }
 
@@ -87,44 +81,16 @@ static void title_of(struct buffer *out, const struct result *result, size_t of)
     }
 }
 
-static bool is(const char *status, const char *expected)
-{
-    return status != NULL && strcmp(status, expected) == 0;
-}
-
-/* "  turso (differs)", "  turso (2 of 3 rounds)": what keeps a line from being like the others. */
-static void label_of(struct buffer *out, const struct result *result, size_t engine, size_t of)
-{
-    const struct result_summary *summary = &result->engines.items[engine].summaries.items[of];
-    buffer_puts(out, "  ");
-    report_engine_label(out, result, engine, NAME_MAX_COLUMNS);
-    if (is(summary->status, "ok")) {
-        return;
-    }
-    if (is(summary->status, "partial") && summary->rounds_ok > 0) {
-        buffer_printf(out, " (%" PRIu64 " of %" PRIu64 " rounds)", summary->rounds_ok,
-                      result->plan.rounds);
-    } else {
-        buffer_printf(out, " (%s)", summary->status != NULL ? summary->status : "failed");
-    }
-}
-
-static enum tone tone_of(const struct result_summary *summary)
-{
-    return is(summary->status, "ok")        ? TONE_PLAIN
-           : is(summary->status, "partial") ? TONE_WARNING
-                                            : TONE_FAILED;
-}
-
 static bool add_line(struct grid *grid, const struct result *result, size_t engine, size_t of)
 {
     const struct result_summary *summary = &result->engines.items[engine].summaries.items[of];
     struct buffer label;
     struct line line;
     buffer_init(&label);
-    label_of(&label, result, engine, of);
+    buffer_puts(&label, "  ");
+    cases_append_label(&label, result, engine, of);
     line_fill(&line, result, engine, of);
-    grid_add(grid, tone_of(summary), label.data);
+    grid_add(grid, cases_tone(summary), label.data);
     for (size_t i = 0; i < VALUES; i++) {
         grid_add(grid, TONE_PLAIN, line.text[i]);
     }
@@ -168,8 +134,8 @@ static void print_blocks(const struct page *page, const struct result *result)
             const struct result_summary *summary = &result->engines.items[i].summaries.items[of];
             struct line line;
             buffer_clear(&text);
-            label_of(&text, result, i, of);
-            page_text(page, tone_of(summary), "", "%s", text.data + 2);
+            cases_append_label(&text, result, i, of);
+            page_text(page, cases_tone(summary), "", "%s", text.data);
             line_fill(&line, result, i, of);
             for (size_t k = 0; k < VALUES; k++) {
                 page_pair(page, headings[k], line.text[k], TONE_PLAIN);
@@ -180,29 +146,10 @@ static void print_blocks(const struct page *page, const struct result *result)
     }
 }
 
-static size_t most_rounds(const struct result *result)
-{
-    size_t most = 0;
-    for (size_t of = 0; of < result->cases.count; of++) {
-        size_t rounds = report_rounds(result, of);
-        most = rounds > most ? rounds : most;
-    }
-    return most;
-}
-
 void bench_print(const struct page *page, const struct result *result)
 {
-    size_t rounds = most_rounds(result);
     struct grid grid;
-    page_blank(page);
-    if (rounds > 1) {
-        page_text(page, TONE_BOLD, "",
-                  "Median of %zu rounds; spread of ops/s is (max − min) / median", rounds);
-    } else if (rounds == 1) {
-        page_text(page, TONE_BOLD, "", "One run: no difference is claimed");
-    } else {
-        page_text(page, TONE_BOLD, "", "No run ended well: nothing was measured");
-    }
+    cases_print_rounds(page, result);
     bool thin = fill_grid(&grid, result);
     if (grid_fits(&grid, page->width, NAME_MIN)) {
         grid_print(&grid, page);
@@ -213,7 +160,6 @@ void bench_print(const struct page *page, const struct result *result)
     page_text(page, TONE_PLAIN, "",
               "p50 to p99 are of one iteration, CPU is the process's for an operation.");
     if (thin) {
-        page_text(page, TONE_PLAIN, "~ ",
-                  "fewer than 10 samples above this percentile in a round: not reliable");
+        report_thin_note(page);
     }
 }

@@ -197,6 +197,21 @@ static void put_script(const struct subject *subject, const struct result_script
     PUT_OUTCOMES(subject, script);
 }
 
+static void put_role(const struct subject *subject, const struct result_role_summary *role)
+{
+    put_total(subject, "connections", role->connections);
+    put_figure(subject, "operations_per_second", "1/s", &role->operations_per_second);
+    put_figure(subject, "scaling", "1", &role->scaling);
+    put_figure(subject, "least_served_per_second", "1/s", &role->least_served_per_second);
+    put_figure(subject, "most_served_per_second", "1/s", &role->most_served_per_second);
+    put_figure(subject, "fairness", "1", &role->fairness);
+    put_figure(subject, "cpu_per_operation", "ns", &role->cpu_per_operation_ns);
+    put_figure(subject, "off_cpu", "ns", &role->off_cpu_ns);
+    put_figure(subject, "slept", "ns", &role->slept_ns);
+    put_figure(subject, "run_queue", "ns", &role->run_queue_ns);
+    PUT_OUTCOMES(subject, role);
+}
+
 /* A number, or nothing where it does not apply. */
 static void put_number_or_absent(const struct subject *subject, const char *metric,
                                  const char *unit, uint64_t number)
@@ -452,6 +467,10 @@ void report_csv(const struct result *result, struct buffer *out)
             const char *label = result->cases.items[of].label;
             const struct result_summary *summary = &engine->summaries.items[of];
             put_engine(&(struct subject){out, engine, label, NULL, NULL}, of);
+            for (size_t j = 0; j < summary->roles.count; j++) {
+                const struct result_role_summary *role = &summary->roles.items[j];
+                put_role(&(struct subject){out, engine, label, role->role, NULL}, role);
+            }
             for (size_t j = 0; j < summary->scripts.count; j++) {
                 const struct result_script_summary *script = &summary->scripts.items[j];
                 put_script(&(struct subject){out, engine, label, script->role, script->script},

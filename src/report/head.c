@@ -105,7 +105,7 @@ static void append_variables(struct buffer *text, const struct result_case *of)
 }
 
 /* ", open loop at 8,641 operations/s, 70 % of the slowest without a rate (sqlite 12,345, …)" */
-static void append_rate(struct buffer *text, const struct result_case *of)
+void case_append_rate(struct buffer *text, const struct result_case *of)
 {
     units_text number;
     if (!isfinite(of->rate)) {
@@ -125,21 +125,18 @@ static void append_rate(struct buffer *text, const struct result_case *of)
     buffer_puts(text, ")");
 }
 
-/* "4 connections, 3 rounds of 5.00 s, warm-up 3.00 s" */
-static void append_length(struct buffer *text, const struct result *result, size_t of)
+/* " of 5.00 s, warm-up 3.00 s" */
+static void append_extent(struct buffer *text, const struct result *result, size_t of)
 {
     const struct result_case *item = &result->cases.items[of];
-    uint64_t connections = connection_count(result, of);
-    uint64_t rounds = result->plan.rounds;
     units_text number;
-    buffer_printf(text, "%" PRIu64 " connection%s, %" PRIu64 " round%s of ", connections,
-                  connections == 1 ? "" : "s", rounds, rounds == 1 ? "" : "s");
     if (item->duration_ns != RESULT_ABSENT) {
         units_print_ns(number, (double)item->duration_ns);
-        buffer_puts(text, number);
+        buffer_printf(text, " of %s", number);
     } else {
         units_print_count(number, figure(item->operations));
-        buffer_printf(text, "%s executions a connection", number);
+        buffer_printf(text, " of %s %s a connection", number,
+                      same(result->command, "concurrent") ? "operations" : "executions");
     }
     if (item->warmup_ns != RESULT_ABSENT) {
         units_print_ns(number, (double)item->warmup_ns);
@@ -148,7 +145,20 @@ static void append_length(struct buffer *text, const struct result *result, size
         units_print_count(number, figure(item->warmup_operations));
         buffer_printf(text, ", warm-up %s operations", number);
     }
-    append_rate(text, item);
+    if (same(item->isolation, "processes")) {
+        buffer_puts(text, ", each connection in a process of its own");
+    }
+}
+
+/* "4 connections, 3 rounds of 5.00 s, warm-up 3.00 s" */
+static void append_length(struct buffer *text, const struct result *result, size_t of)
+{
+    uint64_t connections = connection_count(result, of);
+    uint64_t rounds = result->plan.rounds;
+    buffer_printf(text, "%" PRIu64 " connection%s, %" PRIu64 " round%s", connections,
+                  connections == 1 ? "" : "s", rounds, rounds == 1 ? "" : "s");
+    append_extent(text, result, of);
+    case_append_rate(text, &result->cases.items[of]);
 }
 
 void case_append_load(struct buffer *text, const struct result *result, size_t of)
@@ -157,12 +167,34 @@ void case_append_load(struct buffer *text, const struct result *result, size_t o
     append_variables(text, &result->cases.items[of]);
 }
 
-/* Of several cases each says its own load. */
+/* All cases last as long, and have the same variables. */
+static bool same_load(const struct result *result)
+{
+    const struct result_case *first = &result->cases.items[0];
+    bool alike = true;
+    for (size_t i = 1; i < result->cases.count && alike; i++) {
+        const struct result_case *other = &result->cases.items[i];
+        alike = first->duration_ns == other->duration_ns &&
+                first->operations == other->operations && first->warmup_ns == other->warmup_ns &&
+                first->warmup_operations == other->warmup_operations &&
+                same(first->isolation, other->isolation) &&
+                first->variables.count == other->variables.count;
+        for (size_t k = 0; k < first->variables.count && alike; k++) {
+            alike = same(first->variables.items[k].name, other->variables.items[k].name) &&
+                    same(first->variables.items[k].value, other->variables.items[k].value);
+        }
+    }
+    return alike;
+}
+
+/* Of several cases each says its own load, as far as it is one. */
 static void head_load(const struct page *page, const struct result *result)
 {
     const struct result_plan *plan = &result->plan;
     struct buffer text;
     units_text number;
+
+    bool alike = result->cases.count > 0 && same_load(result);
 
     buffer_init(&text);
     if (result->cases.count == 1) {
@@ -170,10 +202,13 @@ static void head_load(const struct page *page, const struct result *result)
     } else {
         buffer_printf(&text, "%zu cases, %" PRIu64 " round%s", result->cases.count, plan->rounds,
                       plan->rounds == 1 ? "" : "s");
+        if (alike) {
+            append_extent(&text, result, 0);
+        }
     }
     units_print_ns(number, (double)plan->busy_timeout_ms * 1e6);
     buffer_printf(&text, ", busy timeout %s, seed %" PRIu64, number, plan->seed);
-    if (result->cases.count == 1) {
+    if (alike) {
         append_variables(&text, &result->cases.items[0]);
     }
     page_text(page, TONE_PLAIN, "Load      ", "%s", text.data);

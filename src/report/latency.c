@@ -369,8 +369,7 @@ void latency_print(const struct page *page, const struct result *result, size_t 
         }
         grid_release(&grid);
         if (thin) {
-            page_text(page, TONE_PLAIN, "~ ",
-                      "fewer than 10 samples above this percentile in a round: not reliable");
+            report_thin_note(page);
         }
         if (open) {
             page_text(page, TONE_PLAIN, "",

@@ -28,11 +28,29 @@ void verify_append_verdict(struct buffer *text, const struct result_verify_datab
 /* What is measured in the case `of`, and for how long: "1 connection, 3 rounds of 5 s, …". */
 void case_append_load(struct buffer *text, const struct result *result, size_t of);
 
+/* ", open loop at 500 operations/s, …"; nothing for a closed one. */
+void case_append_rate(struct buffer *text, const struct result_case *of);
+
 /* Throughput and what it cost in the case `of`, an engine a column. */
 void figures_print(const struct page *page, const struct result *result, size_t of);
 
 /* Latency of each script of the case `of`, engines one below the other. */
 void latency_print(const struct page *page, const struct result *result, size_t of);
+
+/* All cases of `pitot concurrent`: a line a case, role and engine. */
+void concurrent_print(const struct page *page, const struct result *result);
+
+/* What such tables begin with: of how many rounds they are. */
+void cases_print_rounds(const struct page *page, const struct result *result);
+/* "turso (differs)", "turso (2 of 3 rounds)": what keeps a line from being like the others. */
+void cases_append_label(struct buffer *out, const struct result *result, size_t engine, size_t of);
+/* The tone of that label. */
+enum tone cases_tone(const struct result_summary *summary);
+
+/* A percentile, with "~" in front when it is thin, which is returned. `out` holds UNITS_TEXT_SIZE
+ * + 1; report_thin_note() says what "~" means. */
+bool report_point(char *out, const struct result_script_summary *script, enum result_point point);
+void report_thin_note(const struct page *page);
 
 /* All cases of `pitot bench`, a line a case and engine. */
 void bench_print(const struct page *page, const struct result *result);

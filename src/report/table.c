@@ -162,6 +162,8 @@ static void print_table(const struct result *result, const struct report_style *
     size_t warnings = warnings_print(&page, result);
     if (has_figures(result) && is_command(result, "bench")) {
         bench_print(&page, result);
+    } else if (has_figures(result) && is_command(result, "concurrent")) {
+        concurrent_print(&page, result);
     } else if (has_figures(result) && !is_command(result, "compare")) {
         for (size_t of = 0; of < result->cases.count; of++) {
             print_case(&page, result, of);

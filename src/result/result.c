@@ -110,6 +110,11 @@ void result_event_loop_forget(struct result_event_loop *event_loop)
     event_loop->log = log;
 }
 
+void result_role_summary_init(struct result_role_summary *summary)
+{
+    shape_init(&shape_role_summary, summary);
+}
+
 void result_summary_init(struct result_summary *summary)
 {
     shape_init(&shape_summary, summary);

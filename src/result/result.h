@@ -269,9 +269,25 @@ struct result_script_summary {
     struct result_times lag;
 };
 
+/* All connections of a role together. */
+struct result_role_summary {
+    char *role;
+    uint64_t connections;                       /* in a run */
+    struct result_figure operations_per_second; /* over the role's own window */
+    /* That in relation to the engine's first case of the same scenario, round by round: what more
+     * connections bring. NAN: no other case has the scenario. */
+    struct result_figure scaling;
+    /* Operations a second of the connection that did least, and most, over its own window; and
+     * their ratio, 0 to 1. */
+    struct result_figure least_served_per_second, most_served_per_second, fairness;
+    struct result_figure cpu_per_operation_ns;               /* of the connections' threads */
+    struct result_figure off_cpu_ns, slept_ns, run_queue_ns; /* sums over the connections */
+    uint64_t attempted, ok, busy, conflict, failed, skipped, open, retries; /* all rounds */
+};
+
 /* An engine in one case over its rounds. */
 struct result_summary {
-    /* "ok", "partial", "failed", "differs" as of an engine; NULL: nothing was timed */
+    /* "ok", "partial", "failed", "differs", "unable" as of an engine; NULL: nothing was timed */
     char *status;
     char *error; /* first failure in the case, or why nothing could run; NULL: none */
     uint64_t rounds_ok;
@@ -287,6 +303,7 @@ struct result_summary {
     uint64_t attempted, ok, busy, conflict, failed, skipped, open, retries; /* all rounds */
     uint64_t offered, unstarted;      /* all rounds; RESULT_ABSENT: closed loop */
     struct result_figure begun_share; /* of what was offered, 0 to 1 */
+    RESULT_LIST(struct result_role_summary) roles;
     RESULT_LIST(struct result_script_summary) scripts;
 };
 
@@ -404,7 +421,8 @@ struct result_engine {
     result_pairs library_build; /* how it was built, as its build script tells */
     result_strings compile_options;
     result_strings known_faults;
-    /* "ok", "partial", "failed", or "differs": it ran, but did not do what was asked */
+    /* "ok", "partial", "failed", "differs": it ran, but did not do what was asked; or "unable": it
+     * lets one process open a database, and was to be measured by several */
     char *status;
     char *error; /* first failure of a run, or why nothing could run */
     struct result_verify verify;
@@ -536,6 +554,7 @@ void result_difference_init(struct result_difference *difference);
 void result_loop_part_init(struct result_loop_part *part);
 /* Takes back what a worker said of its event loop when it cannot be believed; the log stays. */
 void result_event_loop_forget(struct result_event_loop *event_loop);
+void result_role_summary_init(struct result_role_summary *summary);
 void result_summary_init(struct result_summary *summary);
 /* Takes the figures back; status and error stay. */
 void result_summary_clear(struct result_summary *summary);

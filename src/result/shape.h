@@ -61,6 +61,7 @@ extern const struct shape shape_case;
 extern const struct shape shape_template;
 extern const struct shape shape_engine;
 extern const struct shape shape_run;
+extern const struct shape shape_role_summary;
 extern const struct shape shape_summary;
 extern const struct shape shape_figure;
 extern const struct shape shape_curve_point;

@@ -12,6 +12,16 @@ static void check_status(const char *status, struct buffer *wrong)
     }
 }
 
+static void check_engine_status(const char *status, struct buffer *wrong)
+{
+    if (strcmp(status, "ok") != 0 && strcmp(status, "partial") != 0 &&
+        strcmp(status, "failed") != 0 && strcmp(status, "differs") != 0 &&
+        strcmp(status, "unable") != 0) {
+        buffer_printf(wrong, "status is '%.40s', not ok, partial, failed, differs or unable",
+                      status);
+    }
+}
+
 void shape_check_run(const void *item, struct buffer *wrong)
 {
     const struct result_run *run = item;
@@ -29,8 +39,8 @@ void shape_check_run(const void *item, struct buffer *wrong)
 void shape_check_summary(const void *item, struct buffer *wrong)
 {
     const char *status = ((const struct result_summary *)item)->status;
-    if (status != NULL && strcmp(status, "differs") != 0) {
-        check_status(status, wrong);
+    if (status != NULL) {
+        check_engine_status(status, wrong);
     }
 }
 
@@ -38,9 +48,7 @@ void shape_check_summary(const void *item, struct buffer *wrong)
 void shape_check_engine(const void *item, struct buffer *wrong)
 {
     const struct result_engine *engine = item;
-    if (strcmp(engine->status, "differs") != 0) {
-        check_status(engine->status, wrong);
-    }
+    check_engine_status(engine->status, wrong);
     for (size_t i = 0; i < engine->runs.count && wrong->length == 0; i++) {
         if (engine->runs.items[i].aside != NULL) {
             buffer_printf(wrong, "runs[%zu] is aside ('%.40s'), but not in the list of that name",

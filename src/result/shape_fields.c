@@ -250,6 +250,29 @@ static const struct field fields_script_summary[] = {
 static const struct shape shape_script_summary =
     SHAPE(result_script_summary, fields_script_summary, NULL);
 
+static const struct field fields_role_summary[] = {
+    FIELD(result_role_summary, role, TEXT),
+    FIELD(result_role_summary, connections, COUNT),
+    FIGURE(result_role_summary, operations_per_second),
+    FIGURE(result_role_summary, scaling),
+    FIGURE(result_role_summary, least_served_per_second),
+    FIGURE(result_role_summary, most_served_per_second),
+    FIGURE(result_role_summary, fairness),
+    FIGURE(result_role_summary, cpu_per_operation_ns),
+    FIGURE(result_role_summary, off_cpu_ns),
+    FIGURE(result_role_summary, slept_ns),
+    FIGURE(result_role_summary, run_queue_ns),
+    FIELD(result_role_summary, attempted, COUNT),
+    FIELD(result_role_summary, ok, COUNT),
+    FIELD(result_role_summary, busy, COUNT),
+    FIELD(result_role_summary, conflict, COUNT),
+    FIELD(result_role_summary, failed, COUNT),
+    FIELD(result_role_summary, skipped, COUNT),
+    FIELD(result_role_summary, open, COUNT),
+    FIELD(result_role_summary, retries, COUNT),
+};
+const struct shape shape_role_summary = SHAPE(result_role_summary, fields_role_summary, NULL);
+
 static const struct field fields_summary[] = {
     FIELD(result_summary, status, TEXT_OR_NULL),
     FIELD(result_summary, error, TEXT_OR_NULL),
@@ -280,6 +303,7 @@ static const struct field fields_summary[] = {
     FIELD(result_summary, offered, COUNT_OR_NULL),
     FIELD(result_summary, unstarted, COUNT_OR_NULL),
     FIGURE(result_summary, begun_share),
+    FIELD_SHAPED(result_summary, roles, LIST, shape_role_summary),
     FIELD_SHAPED(result_summary, scripts, LIST, shape_script_summary),
 };
 const struct shape shape_summary = SHAPE(result_summary, fields_summary, shape_check_summary);

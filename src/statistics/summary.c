@@ -1,52 +1,14 @@
 #include "statistics/summary.h"
 
 #include "statistics/curve.h"
+#include "statistics/roles.h"
+#include "statistics/rounds.h"
 #include "statistics/run_figures.h"
-#include "statistics/span.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The rounds' values of one figure, of which absent ones (NAN) are left out. */
-struct sample {
-    double *values;
-    size_t count;
-};
-
-static void sample_add(struct sample *sample, double value)
-{
-    if (isfinite(value)) {
-        sample->values[sample->count++] = value;
-    }
-}
-
-/* Empties the sample. */
-static struct result_figure sample_take(struct sample *sample)
-{
-    struct span span = span_of(sample->values, sample->count);
-    sample->count = 0;
-    return (struct result_figure){.median = span.median, .min = span.min, .max = span.max};
-}
-
-/* The runs that figures are made of. */
-struct runs {
-    const struct result_run **items;
-    size_t count;
-};
-
-static size_t runs_select(const struct result_engine *engine, size_t of, const char *status,
-                          struct runs *runs)
-{
-    for (size_t i = 0; i < engine->runs.count; i++) {
-        const struct result_run *run = &engine->runs.items[i];
-        if (run->case_index == of && run->status != NULL && strcmp(run->status, status) == 0) {
-            runs->items[runs->count++] = run;
-        }
-    }
-    return runs->count;
-}
 
 static struct result_figure over_runs(const struct runs *runs, struct sample *sample,
                                       double (*value)(const struct result_run *))
@@ -255,20 +217,6 @@ static int summarize_script(const struct runs *runs, struct sample *sample,
     return status == 0 ? summarize_times(runs, sample, summary, TIMES_LAG, &summary->lag) : status;
 }
 
-/* Outcomes are summed over all runs, failed ones included: nothing that happened is left out. */
-
-#define ADD_OUTCOMES(into, from)                                                                   \
-    do {                                                                                           \
-        (into)->attempted += (from)->attempted;                                                    \
-        (into)->ok += (from)->ok;                                                                  \
-        (into)->busy += (from)->busy;                                                              \
-        (into)->conflict += (from)->conflict;                                                      \
-        (into)->failed += (from)->failed;                                                          \
-        (into)->skipped += (from)->skipped;                                                        \
-        (into)->open += (from)->open;                                                              \
-        (into)->retries += (from)->retries;                                                        \
-    } while (0)
-
 static struct result_script_summary *script_summary(struct result_summary *summary,
                                                     const struct result_script *script)
 {
@@ -321,8 +269,8 @@ static int add_outcomes(const struct result_engine *engine, size_t of,
             if (into == NULL) {
                 return ERROR_MEMORY;
             }
-            ADD_OUTCOMES(into, script);
-            ADD_OUTCOMES(summary, script);
+            ROUNDS_ADD_OUTCOMES(into, script);
+            ROUNDS_ADD_OUTCOMES(summary, script);
         }
     }
     return 0;
@@ -342,7 +290,7 @@ static int summarize_case(const struct result_engine *engine, size_t of, struct 
     for (size_t i = 0; status == 0 && i < summary->scripts.count; i++) {
         status = summarize_script(runs, sample, &summary->scripts.items[i]);
     }
-    return status;
+    return status == 0 ? summarize_roles(engine, of, runs, sample, summary) : status;
 }
 
 int summarize_engine(struct result_engine *engine, struct error *error)

@@ -1,7 +1,9 @@
 #include "worker/connection.h"
 
 #include "core/clock.h"
+#include "measure/limit.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 static int connection_open(struct connection *connection)
@@ -31,6 +33,25 @@ static int connection_open(struct connection *connection)
     return status != 0 ? status : loop_prepare(&connection->loop, shared->ops, handle, failure);
 }
 
+/* An engine that is refused a descriptor says that a file cannot be opened, as if it were the
+ * file's fault. Those that were opened are still there, so it can be seen. */
+static void explain_descriptors(struct connection *connection)
+{
+    int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (fd >= 0) {
+        close(fd);
+        return;
+    }
+    struct error *error = &connection->failure.error;
+    struct error said = *error;
+    char limit[LIMIT_TEXT_SIZE];
+    error_clear(error);
+    error_set(error, said.code,
+              "could open %u of %u connections, then no file any more (ulimit -n: %s): %s",
+              atomic_load(&connection->shared->opened), connection->shared->job->connection_count,
+              limit_text(RLIMIT_NOFILE, limit), said.message);
+}
+
 /* Afterwards the account is empty again, but warm. In a closed loop even before an open one: at a
  * low rate a few seconds would fill no cache. */
 static int warm_up(struct connection *connection)
@@ -57,7 +78,7 @@ static int measure(struct connection *connection, int run_queue_fd)
     struct loop_span span = {.phase = "run",
                              .start_ns = shared->at_ns,
                              .deadline_ns = shared->deadline_ns,
-                             .operations = shared->job->operations,
+                             .operations = shared->job->roles[connection->role].operations,
                              .paced = shared->job->rate > 0};
     struct engine_waits waits = shared->ops->waits(handle);
     uint64_t run_queue_ns = usage_run_queue_ns(run_queue_fd);
@@ -89,6 +110,11 @@ void *connection_main(void *argument)
         goto out;
     }
     status = connection_open(connection);
+    if (status == 0) {
+        atomic_fetch_add(&connection->shared->opened, 1);
+    } else {
+        explain_descriptors(connection);
+    }
     if (status != 0 || !gate_wait(gate, GATE_WARMUP)) {
         goto out;
     }

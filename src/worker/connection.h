@@ -23,6 +23,7 @@ struct run_shared {
     atomic_bool stop;            /* begin no further operation */
     atomic_bool cut;             /* end the operation that runs */
     atomic_uint running;         /* threads whose measured part has not ended */
+    atomic_uint opened;          /* connections that are open and set */
     struct usage usage_end;      /* taken by the thread that ended last */
 };
 

@@ -56,6 +56,7 @@ struct job_share {
 struct job_role {
     char *name;
     uint32_t connections; /* >= 1 */
+    uint64_t operations;  /* executions a connection: the role's own, or the job's */
     struct job_share *shares;
     uint32_t share_count; /* >= 1 */
 };
@@ -102,7 +103,7 @@ struct job {
     uint64_t warmup_ns;         /* one of the two is JOB_UNLIMITED */
     uint64_t warmup_operations; /* executions a connection */
     uint64_t duration_ns;       /* one of the two is JOB_UNLIMITED, the other >= 1 */
-    uint64_t operations;        /* executions a connection */
+    uint64_t operations;        /* executions a connection of roles without a number of their own */
     uint64_t grace_ns;
     uint64_t latency_limit_ns;
     uint32_t max_tries; /* >= 1 */

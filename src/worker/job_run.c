@@ -84,6 +84,10 @@ static int read_role(const json_t *entry, struct job *job, struct job_role *role
                                  &connections, error);
     }
     if (status == 0) {
+        status = json_get_u64_or(entry, "operations", "job: role", JOB_UNLIMITED, &role->operations,
+                                 error);
+    }
+    if (status == 0) {
         status = json_get_array(entry, "scripts", "job: role", &list, error);
     }
     if (status != 0) {
@@ -187,6 +191,25 @@ static int read_extent(const json_t *object, const char *where, const char *time
     return 0;
 }
 
+/* A role's own number of executions, or the job's. */
+static int settle_operations(struct job *job, struct error *error)
+{
+    for (uint32_t i = 0; i < job->role_count; i++) {
+        struct job_role *role = &job->roles[i];
+        if (role->operations == JOB_UNLIMITED) {
+            role->operations = job->operations;
+        } else if (job->operations == JOB_UNLIMITED) {
+            return error_set(error, ERROR_PROTOCOL,
+                             "job: role %s has operations, but the job lasts for a time",
+                             role->name);
+        } else if (role->operations < 1 || role->operations > JOB_OPERATIONS_MAX) {
+            return error_set(error, ERROR_PROTOCOL,
+                             "job: role %s: operations must lie within 1 and 10^12", role->name);
+        }
+    }
+    return 0;
+}
+
 static int read_rate(const json_t *line, struct job *job, struct error *error)
 {
     const json_t *rate = json_object_get(line, "rate");
@@ -222,6 +245,9 @@ int job_read_run(const json_t *line, struct job *job, struct error *error)
     if (status == 0) {
         status =
             read_extent(line, "job", "duration_ns", 1, &job->duration_ns, &job->operations, error);
+    }
+    if (status == 0) {
+        status = settle_operations(job, error);
     }
     if (status == 0) {
         status =

@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "core/clock.h"
+#include "measure/limit.h"
 #include "worker/tend.h"
 
 #include <pthread.h>
@@ -82,12 +83,14 @@ static void run_free(struct run *run)
 
 static int start_threads(struct run *run, struct failure *failure)
 {
+    char limit[LIMIT_TEXT_SIZE];
     for (uint32_t i = 0; i < run->count; i++) {
         struct connection *connection = &run->connections[i];
         int rc = pthread_create(&connection->thread, NULL, connection_main, connection);
         if (rc != 0) {
             return failure_set(failure, "open", ERROR_UNAVAILABLE,
-                               "could start %u of %u threads: %s", i, run->count, strerror(rc));
+                               "could start %u of %u threads: %s (ulimit -u: %s)", i, run->count,
+                               strerror(rc), limit_text(RLIMIT_NPROC, limit));
         }
         run->started++;
     }
@@ -160,9 +163,21 @@ static int thread_failure(struct run *run, struct failure *failure)
     return failure->error.code;
 }
 
-static uint64_t planned(const struct run *run, uint64_t operations)
+/* Executions of all connections together; UINT64_MAX: for a time. */
+static uint64_t planned_warmup(const struct run *run)
 {
+    uint64_t operations = run->shared.job->warmup_operations;
     return operations == JOB_UNLIMITED ? UINT64_MAX : operations * run->count;
+}
+
+static uint64_t planned(const struct run *run)
+{
+    const struct job *job = run->shared.job;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < job->role_count && job->operations != JOB_UNLIMITED; i++) {
+        sum += job->roles[i].operations * job->roles[i].connections;
+    }
+    return job->operations == JOB_UNLIMITED ? UINT64_MAX : sum;
 }
 
 /* Waits until every thread is at the gate. *stopped: `stop` came first. */
@@ -216,7 +231,7 @@ static int prepare(struct run *run, bool *stopped, struct failure *failure)
     run->shared.warmup_deadline_ns =
         job->warmup_ns == JOB_UNLIMITED ? UINT64_MAX : started_ns + job->warmup_ns;
     gate_open(gate, GATE_WARMUP);
-    status = await_all(run, "warmup", planned(run, job->warmup_operations), stopped, failure);
+    status = await_all(run, "warmup", planned_warmup(run), stopped, failure);
     run->warmup_ns = clock_now_ns() - started_ns;
     return status;
 }
@@ -279,7 +294,6 @@ static void take_stop(struct run *run, uint64_t *cut_ns)
 /* From `go` until every thread has left. */
 static int await_end(struct run *run, struct failure *failure)
 {
-    const struct job *job = run->shared.job;
     uint64_t cut_ns = after_grace(run, run->shared.deadline_ns);
     uint64_t snapshot_ns = run->shared.at_ns - SNAPSHOT_AHEAD_NS;
     struct worker_progress progress;
@@ -318,8 +332,8 @@ static int await_end(struct run *run, struct failure *failure)
             interrupt_running(run);
             cut_ns = now + CUT_AGAIN_NS;
         }
-        status = worker_progress_send(run->worker, &progress, executions(run),
-                                      planned(run, job->operations), NULL, failure);
+        status = worker_progress_send(run->worker, &progress, executions(run), planned(run), NULL,
+                                      failure);
         if (status != 0) {
             return status;
         }
@@ -464,7 +478,9 @@ int worker_run(struct worker *worker, const struct job *job, struct failure *fai
     }
     /* Connections are closed after a failure too, for the sake of the file; that it may fail
      * in turn does not matter then, the first failure is told. */
-    int closed = close_connections(run, failure);
+    struct failure unheard;
+    failure_init(&unheard);
+    int closed = close_connections(run, status != 0 ? &unheard : failure);
     if (worker->gone || worker->abandoned) {
         return closed;
     }

@@ -2,10 +2,12 @@
 
     proxy_worker.py FAULT PITOT-WORKER LIBRARY [--engine NAME …]
 
-Engines that are wrong in ways that no real one should be, for test_verify.py and test_rate.py: a
-manifest names this program as the command of its worker.
+Engines that are wrong in ways that no real one should be, or that lock their file, for
+test_verify.py, test_rate.py and test_concurrent.py: a manifest names this program as the command
+of its worker.
 """
 
+import fcntl
 import json
 import os
 import subprocess
@@ -73,6 +75,24 @@ def change_run(fault, line):
         line["scripts"][0]["lag"]["sum"] += 1
     elif fault == "no-service":
         del line["scripts"][0]["service"]
+    elif fault == "one-more":
+        line["scripts"][0]["attempted"] += 1
+        line["scripts"][0]["busy"] += 1
+    elif fault == "crash-1" and line["connections"][0]["connection"] == 1:
+        os.abort()
+
+
+def lock(job, out):
+    """Locks the database for this process, as some engines do. The descriptor stays open; it is
+    another kind of lock than SQLite's own."""
+    descriptor = os.open(job["database"], os.O_RDWR)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        out.write(json.dumps({"kind": "error", "phase": "open", "code": None,
+                              "message": "another process has it"}) + "\n")
+        out.flush()
+        sys.exit(1)
 
 
 def change(fault, job, line):
@@ -108,7 +128,10 @@ def main():
                 order = sys.stdin.buffer.readline()
                 if not order:
                     break
-                job = job or json.loads(order)
+                if job is None:
+                    job = json.loads(order)
+                    if fault == "exclusive" and job["job"] == "run":
+                        lock(job, out)
                 worker.stdin.write(order)
                 worker.stdin.flush()
     worker.stdin.close()

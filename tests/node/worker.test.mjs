@@ -136,6 +136,9 @@ test('jobs that are wrong', async () => {
         [{ ...good, rate: 1e12 }, /rate is 1000000000000/],
         [{ ...good, rate: '70' }, /rate is "70"/],
         [{ ...good, duration_ns: 5 }, /exactly one of duration_ns and operations/],
+        [{ ...good, roles: [{ ...good.roles[0], operations: 0 }] }, /operations is 0/],
+        [{ ...good, operations: undefined, duration_ns: 5,
+           roles: [{ ...good.roles[0], operations: 3 }] }, /has operations, but the job lasts/],
         [{ ...good, roles: [{ ...good.roles[0], scripts: [{ script: 1, weight: 1 }] }] },
          /script is 1/],
     ];
@@ -211,6 +214,15 @@ test('outcomes, rows and messages are counted', async () => {
     assert.equal(failed.errors[0].code, 19);
     assert.equal(failed.errors[8].message, 'other messages than the first 8');
     assert.equal(failed.errors.reduce((sum, { count }) => sum + count, 0), failed.failed);
+});
+
+test('a role may have a number of executions of its own', async () => {
+    const job = run_job(database, [script('a', ['READ 1'])], { connections: 3 });
+    job.roles = [{ ...job.roles[0], name: 'few', connections: 1, operations: 7 },
+                 { ...job.roles[0], name: 'many', connections: 2 }];
+    const { result } = await runs(job);
+    assert.deepEqual(result.scripts.map(({ role, attempted }) => [role, attempted]),
+                     [[0, 7], [1, 200]]);
 });
 
 test('rows of a transaction count when it is committed', async () => {

@@ -56,6 +56,11 @@ static void test_results(void **state)
         {{"failed", "failed"}, false, 0, 3},
         {{NULL}, false, 0, 3},
         {{"ok"}, true, 0, 1},
+        /* To lock its file is no fault, but it measures nothing. */
+        {{"ok", "unable"}, false, 0, 0},
+        {{"unable", "failed", "ok"}, false, 0, 1},
+        {{"unable", "failed"}, false, 0, 3},
+        {{"unable"}, false, 0, 3},
         {{"partial", "ok"}, true, SIGINT, 130},
         {{"partial", "ok"}, true, SIGTERM, 143},
         {{"failed"}, true, SIGTERM, 143},

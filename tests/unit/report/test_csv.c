@@ -66,6 +66,41 @@ static struct row find(const struct buffer *csv, const char *engine, const char 
     return row;
 }
 
+/* A role's rows have a role and no script. */
+static void test_roles(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *metric, *unit, *median;
+    } expected[] = {
+        {"connections", "count", "2"},
+        {"operations_per_second", "1/s", "7000"},
+        {"scaling", "1", "1.75"},
+        {"least_served_per_second", "1/s", "3000"},
+        {"most_served_per_second", "1/s", "4000"},
+        {"fairness", "1", "0.75"},
+        {"cpu_per_operation", "ns", "12000"},
+        {"slept", "ns", "1500000000"},
+        {"busy", "count", "12"},
+        {"open", "count", "3"},
+    };
+    struct result *result = sample_full_result();
+    struct buffer csv;
+    print(result, &csv);
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        struct buffer line;
+        buffer_init(&line);
+        buffer_printf(&line, "\r\nsqlite,3.54.1,prod,app,,%s,%s,%s,", expected[i].metric,
+                      expected[i].unit, expected[i].median);
+        if (strstr(csv.data, line.data) == NULL) {
+            fail_msg("no line %s", line.data);
+        }
+        buffer_release(&line);
+    }
+    buffer_release(&csv);
+    result_free(result);
+}
+
 static void test_rows(void **state)
 {
     (void)state;
@@ -189,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_roles),
         cmocka_unit_test(test_names_read_back),
         cmocka_unit_test(test_numbers),
     };

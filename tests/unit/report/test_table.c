@@ -148,7 +148,7 @@ static struct result *two_cases(const char *command)
 static void test_several_cases(void **state)
 {
     (void)state;
-    struct result *result = two_cases("concurrent");
+    struct result *result = two_cases("prod");
     assert_golden(result, 100, "cases-100");
     result_free(result);
 }
@@ -225,6 +225,53 @@ static void test_few_rounds(void **state)
         buffer_release(&text);
         result_free(result);
     }
+}
+
+/* Writers, then a writer and readers; the second engine locks its file, the third one failed. */
+static struct result *concurrent_cases(void)
+{
+    struct result *result = sample_result(3);
+    free(result->command);
+    result->command = sample_text("concurrent");
+    free(result->cases.items[0].label);
+    result->cases.items[0].label = sample_text("write-contention ×4");
+    sample_case(result, "read-write-mix ×4");
+    for (size_t i = 0; i < 2; i++) {
+        free(result->cases.items[i].isolation);
+        result->cases.items[i].isolation = sample_text("processes");
+    }
+    static const char *const names[] = {"sqlite", "turso", "broken"};
+    for (size_t i = 0; i < 3; i++) {
+        struct result_engine *engine = sample_engine(result, names[i], 3, 1);
+        sample_summary(engine, 2);
+        for (size_t of = 0; of < 2; of++) {
+            struct result_summary *summary = &engine->summaries.items[of];
+            summary->rounds_ok = 3;
+            if (i > 0) {
+                result_summary_clear(summary);
+                free(summary->status);
+                summary->status = sample_text(i == 1 ? "unable" : "failed");
+            }
+        }
+    }
+    struct result_summary *mix = &result->engines.items[0].summaries.items[1];
+    sample_summary_role(mix, "reader", 4, 100)->scaling = sample_figure((double)NAN, 0);
+    return result;
+}
+
+static void test_concurrent(void **state)
+{
+    (void)state;
+    struct result *result = concurrent_cases();
+    assert_golden(result, 100, "concurrent-100");
+    assert_golden(result, 50, "concurrent-50");
+    for (size_t width = 20; width <= 200; width++) {
+        struct buffer text;
+        print(result, width, false, &text);
+        assert_fits(&text, width);
+        buffer_release(&text);
+    }
+    result_free(result);
 }
 
 static void add_odd_names(struct result *result)
@@ -367,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_bench),
         cmocka_unit_test(test_comparison),
         cmocka_unit_test(test_few_rounds),
+        cmocka_unit_test(test_concurrent),
         cmocka_unit_test(test_every_width),
         cmocka_unit_test(test_names_that_look_alike),
         cmocka_unit_test(test_colour_only_if_allowed),

@@ -191,6 +191,34 @@ static inline void sample_summary_script(struct result_summary *summary, const c
     script->latency.histogram = sample_histogram(script->ok - 1, 5000, 80000);
 }
 
+/* `connections` of a role that was served unevenly; `scale` as below. */
+static inline struct result_role_summary *sample_summary_role(struct result_summary *summary,
+                                                              const char *name,
+                                                              uint64_t connections, double scale)
+{
+    struct result_role_summary *role = sample_must(result_list_add(&summary->roles));
+    result_role_summary_init(role);
+    role->role = sample_text(name);
+    role->connections = connections;
+    role->operations_per_second = sample_figure(7000 * scale, 0.02);
+    role->scaling = sample_figure(1.75 * scale, 0.02);
+    role->least_served_per_second = sample_figure(3000 * scale, 0.02);
+    role->most_served_per_second = sample_figure(4000 * scale, 0.02);
+    role->fairness = sample_figure(0.75, 0.02);
+    role->cpu_per_operation_ns = sample_figure(12000, 0.02);
+    role->off_cpu_ns = sample_figure(2e9, 0.02);
+    role->slept_ns = sample_figure(1.5e9, 0.02);
+    role->run_queue_ns = sample_figure(3e6, 0.02);
+    role->ok = 21000;
+    role->busy = 12;
+    role->conflict = 1;
+    role->failed = 2;
+    role->open = 3;
+    role->attempted = 21018;
+    role->retries = 40;
+    return role;
+}
+
 static inline void sample_summary(struct result_engine *engine, double scale)
 {
     struct result_summary *summary = sample_must(result_list_add(&engine->summaries));
@@ -217,6 +245,7 @@ static inline void sample_summary(struct result_engine *engine, double scale)
     summary->busy = 12;
     sample_summary_script(summary, "user_by_id", false, scale);
     sample_summary_script(summary, "insert_order", true, scale);
+    sample_summary_role(summary, "app", 2, scale);
 }
 
 static inline struct result_engine *sample_engine(struct result *result, const char *name,

@@ -16,6 +16,9 @@
 #define RUN(scripts, roles, numbers)                                                               \
     "{" COMMON "'job':'run','scripts':" scripts ",'roles':" roles "," numbers "}"
 #define ROLE "[{'name':'app','connections':2,'scripts':[{'script':0,'weight':3}]}]"
+#define TWO_ROLES                                                                                  \
+    "[{'name':'a','connections':1,'operations':7,'scripts':[{'script':0,'weight':1}]},"            \
+    "{'name':'b','connections':1,'scripts':[{'script':0,'weight':1}]}]"
 #define NUMBERS                                                                                    \
     "'first_connection':0,'connections_total':2,'warmup':{'ns':0},'operations':1,'grace_ns':0,"    \
     "'max_tries':1,'latency_limit_ns':0"
@@ -53,7 +56,13 @@ static void good_ones(void **state)
     assert_int_equal(job->operations, 1);
     assert_int_equal(job->duration_ns, JOB_UNLIMITED);
     assert_int_equal(job->roles[0].shares[0].weight, 3);
+    assert_int_equal(job->roles[0].operations, 1);
     assert_true(job->rate == 0);
+    job_free(job);
+
+    assert_int_equal(parse(RUN(SCRIPTS, TWO_ROLES, NUMBERS), &job, &error), 0);
+    assert_int_equal(job->roles[0].operations, 7);
+    assert_int_equal(job->roles[1].operations, 1);
     job_free(job);
 
     static const struct {
@@ -151,6 +160,9 @@ static const struct {
     {"'connections':2", "'connections':0", "connections"},
     {"'connections':2", "'connections':100001", "connections"},
     {"'connections':2", "'connections':18446744073709551616e0", "connections"},
+    {"'connections':2", "'connections':2,'operations':0", "role app: operations"},
+    {"'connections':2", "'connections':2,'operations':1000000000001", "10^12"},
+    {"'connections':2", "'connections':2,'operations':'x'", "operations"},
     {"[{'script':0,'weight':3}]", "[]", "has 0 scripts"},
     {"[{'script':0,'weight':3}]", "[{'script':0,'weight':3},{'script':0,'weight':3}]", "2 scripts"},
     {"'script':0,'weight'", "'script':1,'weight'", "script"},
