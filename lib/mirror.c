@@ -177,20 +177,24 @@ static bool step_hashed(struct walk *walk, const struct row *row, struct hash ha
     return meet(walk, match, key, hash, cell);
 }
 
+/* How many rows from cell FROM of a page on may stand where they stood. */
+static size_t in_place(const struct walk *walk, const struct page *page, size_t from)
+{
+    if (walk->new != walk->old || walk->next != walk->at) {
+        return 0; /* the slow way keeps the books */
+    }
+    size_t rows = page->cells - from;
+    return rows < walk->old->rows - walk->next ? rows : walk->old->rows - walk->next;
+}
+
 /* The usual case in few instructions: from cell FROM of a page on, rows that are what and where
  * they were. Returns the first one that is not. */
 static size_t walk_unchanged(struct walk *walk, const struct page *page, size_t from)
 {
-    if (walk->new != walk->old || walk->next != walk->at) {
-        return from; /* the slow way keeps the books */
-    }
     const struct stage *stage = walk->stage;
     const uint64_t *secret = walk->secret;
     const struct hash *expected = walk->old->row + walk->next;
-    size_t end = page->cells;
-    if (end - from > walk->old->rows - walk->next) {
-        end = from + walk->old->rows - walk->next;
-    }
+    size_t end = from + in_place(walk, page, from);
     bool ordered = stage->table->rowid != TABLE_NONE;
     const uint64_t *rowid = walk->old->key + walk->next;
     size_t c = from;
@@ -208,14 +212,64 @@ static size_t walk_unchanged(struct walk *walk, const struct page *page, size_t 
     return c;
 }
 
+/*
+ * Behind a row that is another: up to WALK_MIXED rows whose rowids are where they were, whatever
+ * they hold. Without a branch on what is the same, which no processor could foretell. Sets *CELL to
+ * the first row that is elsewhere. False: out of memory.
+ */
+enum { WALK_MIXED = 64 };
+static bool walk_mixed(struct walk *walk, const struct page *page, size_t *cell)
+{
+    const struct stage *stage = walk->stage;
+    const uint64_t *secret = walk->secret;
+    struct plan_cells *changed = &walk->plan->changed;
+    size_t rows = in_place(walk, page, *cell);
+    rows = rows < WALK_MIXED ? rows : WALK_MIXED;
+    if (!plan_reserve(changed, rows)) {
+        return false;
+    }
+    struct hash *expected = walk->new->row + walk->next;
+    const uint64_t *rowid = walk->old->key + walk->next;
+    const uint8_t **out = changed->cell + changed->count;
+    size_t found = 0;
+    size_t i = 0;
+    for (; i < rows; i++) {
+        const uint8_t *at = page_cell(page, *cell + i);
+        struct row row;
+        row_read(stage, at, &row);
+        if (rowid[i] != (uint64_t)row.rowid) {
+            break;
+        }
+        struct hash hash = hash_bytes(secret, row.record, row.size);
+        uint64_t differs = (hash.low ^ expected[i].low) | (hash.high ^ expected[i].high);
+        out[found] = at;
+        found += differs != 0;
+        expected[i] = hash;
+    }
+    changed->count += found;
+    walk->plan->unchanged += i - found;
+    walk->next += i;
+    walk->at += i;
+    *cell += i;
+    return true;
+}
+
 static bool walk_rows(struct walk *walk)
 {
     const struct stage *stage = walk->stage;
     bool ordered = stage->table->rowid != TABLE_NONE;
     for (size_t p = 0; p < stage->pages.count; p++) {
         const struct page *page = &stage->pages.page[p];
-        for (size_t c = 0; (c = walk_unchanged(walk, page, c)) < page->cells; c++) {
-            const uint8_t *cell = page_cell(page, c);
+        size_t c = 0;
+        while ((c = walk_unchanged(walk, page, c)) < page->cells) {
+            size_t before = c;
+            if (ordered && !walk_mixed(walk, page, &c)) {
+                return false;
+            }
+            if (c > before) {
+                continue;
+            }
+            const uint8_t *cell = page_cell(page, c++);
             struct row row;
             row_read(stage, cell, &row);
             struct hash hash = hash_bytes(walk->secret, row.record, row.size);

@@ -2,16 +2,24 @@
 
 #include <stdlib.h>
 
-bool plan_add(struct plan_cells *cells, const uint8_t *cell)
+bool plan_reserve(struct plan_cells *cells, size_t more)
 {
-    if (cells->count == cells->capacity) {
-        size_t capacity = 2 * cells->capacity + 64;
+    if (cells->capacity - cells->count < more) {
+        size_t capacity = 2 * cells->capacity + more + 64;
         const uint8_t **grown = realloc(cells->cell, capacity * sizeof *grown);
         if (grown == NULL) {
             return false;
         }
         cells->cell = grown;
         cells->capacity = capacity;
+    }
+    return true;
+}
+
+bool plan_add(struct plan_cells *cells, const uint8_t *cell)
+{
+    if (!plan_reserve(cells, 1)) {
+        return false;
     }
     cells->cell[cells->count++] = cell;
     return true;

@@ -27,7 +27,8 @@ struct plan {
     size_t unchanged;
 };
 
-/* False: out of memory. */
+/* False: out of memory. plan_reserve: room for so many more. */
+bool plan_reserve(struct plan_cells *cells, size_t more);
 bool plan_add(struct plan_cells *cells, const uint8_t *cell);
 bool plan_gone_rowid(struct plan *plan, int64_t rowid);
 bool plan_gone_key(struct plan *plan, const struct pitot_value *values, size_t keys);

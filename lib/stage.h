@@ -1,9 +1,9 @@
 /*
  * The rows of a pass, in memory, until they are applied.
  *
- * A row is checked and encoded when it is added: affinities are applied to its
- * values as SQLite would, and text and blobs are copied unless they are marked as borrowed. A stage
- * belongs to one thread at a time.
+ * A row is checked and encoded when it is added: affinities are applied to its values as SQLite
+ * would, and text and blobs become part of its record, borrowed ones too: SQLite moves whole
+ * records, and hashes are of whole records. A stage belongs to one thread at a time.
  */
 #ifndef PITOT_LIB_STAGE_H
 #define PITOT_LIB_STAGE_H
