@@ -31,8 +31,9 @@ struct bench_load {
     {                                                                                              \
         .name = "rows", .kind = OPTION_COUNT, .offset = (at) + offsetof(struct bench_load, rows),  \
         .argument = "N", .min = 1, .max = 1000000000,                                              \
-        .help = "Users in the database of bench, each with two orders. insert-single begins "      \
-                "without any. Default: 10000."                                                     \
+        .help =                                                                                    \
+            "Users in the database of bench, each with two orders, and in that of concurrent. "    \
+            "insert-single begins without any. Default: 10000."                                    \
     }
 #define BENCH_OPTION_ITERATIONS(at)                                                                \
     {                                                                                              \

@@ -1,6 +1,7 @@
 /* `pitot compare`: engines in many rounds, and which of their differences are shown. */
 #include "cli/bench_cases.h"
 #include "cli/common_options.h"
+#include "cli/concurrent_cases.h"
 #include "cli/exit_status.h"
 #include "cli/list.h"
 #include "cli/output.h"
@@ -8,13 +9,15 @@
 #include "result/json.h"
 #include "statistics/compare.h"
 
-#include <math.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct compare_options {
     struct prod_options common; /* first: common options lie in it */
     struct bench_load load;
+    struct concurrent_load concurrent;
+    bool skip_concurrent;
     const char *suites;   /* NULL: all */
     const char *baseline; /* NULL: session_baseline() */
     const char *against, *resume;
@@ -25,6 +28,7 @@ _Static_assert(offsetof(struct compare_options, common) == 0, "common options co
 
 #define FIELD(name) .offset = offsetof(struct compare_options, name)
 #define LOAD offsetof(struct compare_options, load)
+#define CONCURRENT offsetof(struct compare_options, concurrent)
 
 static const struct option options[] = {
     COMMON_OPTION_ENGINES,
@@ -33,7 +37,11 @@ static const struct option options[] = {
      .kind = OPTION_TEXT,
      FIELD(suites),
      .argument = "LIST",
-     .help = "What is measured: bench, prod, separated by commas. Default: all."},
+     .help = "What is measured: bench, concurrent, prod, separated by commas. Default: all."},
+    {.name = "skipConcurrent",
+     .kind = OPTION_SWITCH,
+     FIELD(skip_concurrent),
+     .help = "Leave the suite concurrent out."},
     {.name = "runs",
      .kind = OPTION_COUNT,
      COMMON_OPTION_FIELD(rounds),
@@ -80,8 +88,17 @@ static const struct option options[] = {
     BENCH_OPTION_ROWS(LOAD),
     BENCH_OPTION_ITERATIONS(LOAD),
     BENCH_OPTION_MIN_TIME(LOAD),
+    CONCURRENT_OPTION_SCENARIO(CONCURRENT),
+    CONCURRENT_OPTION_ISOLATION(CONCURRENT),
+    CONCURRENT_OPTION_OPS(CONCURRENT),
+    CONCURRENT_OPTION_BATCH(CONCURRENT),
     COMMON_OPTION_SCALE,
-    COMMON_OPTION_THREADS,
+    {.name = "threads",
+     .kind = OPTION_TEXT,
+     FIELD(concurrent.threads),
+     .argument = "LIST",
+     .help = "Numbers of connections from 1 to 10000, separated by commas: a case for each in "
+             "concurrent and prod. Default: " CONCURRENT_THREADS " in concurrent, 4 in prod."},
     {.name = "duration",
      .kind = OPTION_DURATION,
      COMMON_OPTION_FIELD(duration_ns),
@@ -89,15 +106,16 @@ static const struct option options[] = {
      .min = NS_PER_MS,
      .max = COMMON_OPTION_LONGEST_NS,
      .bare_ns = NS_PER_S,
-     .fallback = "5",
-     .help = "Length of a run of prod, in seconds; or with a suffix: 500ms."},
+     .help = "Length of a run in concurrent and prod, in seconds; or with a suffix: 500ms. "
+             "Default: 3 in concurrent, 5 in prod."},
     COMMON_OPTION_RATE,
     {.name = "warmup",
      .kind = OPTION_AMOUNT,
      COMMON_OPTION_FIELD(warmup),
      .argument = "OPS|TIME",
-     .help = "Work before each run that is not measured: executions, or a time with its suffix "
-             "(3s, 500ms). Default: 3 s in prod, a tenth of the iterations in bench."},
+     .help =
+         "Work before each run that is not measured: executions, or a time with its suffix "
+         "(3s, 500ms). Default: 3 s in concurrent and prod, a tenth of the iterations in bench."},
     COMMON_OPTION_CACHE,
     COMMON_OPTION_TIMEOUT,
     COMMON_OPTION_BUSY,
@@ -133,29 +151,60 @@ _Static_assert(offsetof(struct compare, session) == 0, "a session is the beginni
 
 /* ---- the plan ----------------------------------------------------------- */
 
-enum measured_suite { MEASURE_BENCH, MEASURE_PROD, MEASURE_SUITES };
+enum measured_suite { MEASURE_BENCH, MEASURE_CONCURRENT, MEASURE_PROD, MEASURE_SUITES };
 static const char *const suite_names[] = {
     [MEASURE_BENCH] = "bench",
+    [MEASURE_CONCURRENT] = "concurrent",
     [MEASURE_PROD] = "prod",
     [MEASURE_SUITES] = NULL,
 };
 
-static int add_prod(struct compare *compare, const struct suite *suite, struct error *error)
+/* Of the suites that run for a time. */
+static struct prod_options timed_options(const struct compare *compare)
 {
     struct prod_options given = compare->given.common;
-    struct plan_case plan_case;
     if (given.warmup.ns == OPTION_ABSENT && given.warmup.operations == OPTION_ABSENT) {
         given.warmup.ns = 3 * NS_PER_S;
     }
+    return given;
+}
+
+static int add_prod_of(struct compare *compare, const struct suite *suite, uint64_t threads,
+                       bool one_of_several, struct error *error)
+{
+    struct prod_options given = timed_options(compare);
+    struct plan_case plan_case;
+    given.threads = threads;
+    given.duration_ns = given.duration_ns == OPTION_ABSENT ? 5 * NS_PER_S : given.duration_ns;
     int code = prod_options_case(&given, suite, &plan_case, error);
     plan_case.plan = &compare->session.plan;
+    if (code == 0 && one_of_several) {
+        char *label = result_text("%s ×%" PRIu64, suite->name, threads);
+        plan_case.label = label;
+        code = case_list_label(&compare->cases, label, error);
+    }
     return code == 0 ? case_list_add(&compare->cases, &plan_case, error) : code;
+}
+
+static int add_prod(struct compare *compare, const struct suite *suite, struct error *error)
+{
+    const char *list = compare->given.concurrent.threads;
+    uint64_t *threads = NULL;
+    size_t count = 0;
+    int code = list_of_counts("--threads", "number of connections", list != NULL ? list : "4", 1,
+                              CONCURRENT_CONNECTIONS_MAX, &threads, &count, error);
+    for (size_t i = 0; code == 0 && i < count; i++) {
+        code = add_prod_of(compare, suite, threads[i], count > 1, error);
+    }
+    free(threads);
+    return code;
 }
 
 static int add_suite(struct compare *compare, enum measured_suite which, struct error *error,
                      int *status)
 {
     struct session *session = &compare->session;
+    const struct prod_options timed = timed_options(compare);
     struct suite *suite = NULL;
     int code =
         case_list_suite(&compare->cases, session, NULL, suite_names[which], &suite, error, status);
@@ -166,6 +215,11 @@ static int add_suite(struct compare *compare, enum measured_suite which, struct 
     case MEASURE_BENCH:
         code = bench_cases_add(&compare->cases, &session->plan, suite, &compare->given.load,
                                &session->given->warmup, error);
+        break;
+    case MEASURE_CONCURRENT:
+        code =
+            concurrent_cases_add(&compare->cases, &session->plan, suite, &compare->given.concurrent,
+                                 &timed, compare->given.load.rows, error);
         break;
     case MEASURE_PROD:
         code = add_prod(compare, suite, error);
@@ -187,7 +241,14 @@ static int fill_cases(struct compare *compare, struct error *error, int *status)
                              &count, error);
     *status = exit_status_of_error(code, 0);
     for (size_t i = 0; code == 0 && i < count; i++) {
-        code = add_suite(compare, (enum measured_suite)chosen[i], error, status);
+        if (chosen[i] != MEASURE_CONCURRENT || !compare->given.skip_concurrent) {
+            code = add_suite(compare, (enum measured_suite)chosen[i], error, status);
+        }
+    }
+    if (code == 0 && compare->cases.cases.count == 0) {
+        code = error_set(error, ERROR_INVALID, "--skipConcurrent leaves nothing of --suites %s",
+                         compare->given.suites);
+        *status = exit_status_of_error(code, 0);
     }
     plan->cases = compare->cases.cases.items;
     plan->case_count = compare->cases.cases.count;

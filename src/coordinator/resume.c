@@ -223,7 +223,7 @@ static void take_failures(struct measurement *m, const struct result_engine *bef
         for (size_t i = 0; i < before->runs.count; i++) {
             ran = ran || before->runs.items[i].case_index == of;
         }
-        if (ran && round_engine_failed(before, of) && m->cases[of].alive[index]) {
+        if (ran && round_engine_gone(before, of) && m->cases[of].alive[index]) {
             const char *why = before->summaries.items[of].error;
             measurement_fail_case(m, &m->cases[of], index, why != NULL ? why : "it failed before");
         }

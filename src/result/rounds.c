@@ -12,10 +12,11 @@ static bool of_round(const struct result_run *run, size_t of, uint64_t round)
     return run->case_index == of && run->round == round;
 }
 
-bool round_engine_failed(const struct result_engine *engine, size_t of)
+bool round_engine_gone(const struct result_engine *engine, size_t of)
 {
-    return of < engine->summaries.count ? is(engine->summaries.items[of].status, "failed")
-                                        : is(engine->status, "failed");
+    const char *status =
+        of < engine->summaries.count ? engine->summaries.items[of].status : engine->status;
+    return is(status, "failed") || is(status, "unable");
 }
 
 bool round_broken_off(const struct result *result, size_t of, uint64_t round)
@@ -23,7 +24,7 @@ bool round_broken_off(const struct result *result, size_t of, uint64_t round)
     bool any = false;
     for (size_t i = 0; i < result->engines.count; i++) {
         const struct result_engine *engine = &result->engines.items[i];
-        bool gone = round_engine_failed(engine, of);
+        bool gone = round_engine_gone(engine, of);
         bool there = false;
         for (size_t k = 0; k < engine->runs.count; k++) {
             const struct result_run *run = &engine->runs.items[k];

@@ -5,8 +5,9 @@
 
 #include "result/result.h"
 
-/* The engine could not run in the case, or failed in a round of it, as its summary says. */
-bool round_engine_failed(const struct result_engine *engine, size_t of);
+/* The engine is not run in the case, or no more: it failed, or is unable to, as its summary says.
+ */
+bool round_engine_gone(const struct result_engine *engine, size_t of);
 
 /* A run of it ended early, there is none at all, or one is missing of an engine that has not
  * failed, in a result that is partial: the measurement ended before it was due. */

@@ -70,14 +70,22 @@ static bool is_thin(const struct result *result, const struct suite_table *table
     return false;
 }
 
-/* What became of an engine that did something else, in its own words. */
-static char *note_of(const struct result *result, const struct suite_row *row, size_t engine)
+/* What the verdict's word alone would not tell of an engine; NULL: nothing. A new string. */
+static char *note_of(const struct result *result, const struct suite_row *row, size_t engine,
+                     enum verdict verdict)
 {
     const struct result_engine *of = &result->engines.items[engine];
-    const char *status = row->of < of->summaries.count ? of->summaries.items[row->of].status : NULL;
-    return status != NULL && strcmp(status, "differs") == 0
-               ? strdup("not comparable: it did not do what was asked")
-               : NULL;
+    if (row->of >= of->summaries.count || of->summaries.items[row->of].status == NULL) {
+        return NULL;
+    }
+    const struct result_summary *summary = &of->summaries.items[row->of];
+    if (verdict == VERDICT_NOT_COMPARABLE && strcmp(summary->status, "differs") == 0) {
+        return strdup("not comparable: it did not do what was asked");
+    }
+    if (verdict == VERDICT_MISSING && strcmp(summary->status, "unable") == 0) {
+        return result_text("unable: %s", summary->error != NULL ? summary->error : "to run this");
+    }
+    return NULL;
 }
 
 static int fill_cell(const struct result *result, const struct suite_table *table, size_t index,
@@ -99,12 +107,10 @@ static int fill_cell(const struct result *result, const struct suite_table *tabl
         .rounds = cell->interval.n,
     };
     int status = put_verdict(cell->verdict, &out->verdict, &out->note);
-    if (cell->verdict == VERDICT_NOT_COMPARABLE) {
-        char *note = note_of(result, row, engine);
-        if (note != NULL) {
-            free(out->note);
-            out->note = note;
-        }
+    char *note = note_of(result, row, engine, cell->verdict);
+    if (note != NULL) {
+        free(out->note);
+        out->note = note;
     }
     return out->engine != NULL ? status : ERROR_MEMORY;
 }

@@ -192,7 +192,7 @@ static const char *status_of(const struct result_engine *engine, size_t of)
 
 static enum comparison_state state_of(const struct result_engine *engine, size_t of, bool any)
 {
-    return round_engine_failed(engine, of)        ? COMPARISON_FAILED
+    return is(status_of(engine, of), "failed")    ? COMPARISON_FAILED
            : !any                                 ? COMPARISON_MISSING
            : is(status_of(engine, of), "differs") ? COMPARISON_NOT_COMPARABLE
                                                   : COMPARISON_OK;

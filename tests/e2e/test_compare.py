@@ -198,6 +198,28 @@ class Suites(CompareTest):
         self.assertEqual(len(tables["prod", "throughput"]["rows"]), 1)
         self.assertIn("With --rate all have the same.", self.done.stdout)
 
+    def test_concurrent_has_a_row_a_role(self):
+        result = self.compare("--suites", "concurrent", "--threads", "1,2", "--ops", 60, "--warmup",
+                              5)
+        self.assertEqual([case["label"] for case in result["cases"]],
+                         ["write-contention ×1", "write-contention ×2", "read-write-mix ×1",
+                          "read-write-mix ×2"])
+        rows = [(row["case"], row["role"]) for row in
+                self.tables(result)["concurrent", "throughput"]["rows"]]
+        self.assertEqual(rows, [(0, None), (1, None), (2, "writer"), (2, "reader"), (3, "writer"),
+                                (3, "reader")])
+        words = {(row["case"], row["role"]): row["cells"][1]["verdict"] for row in
+                 self.tables(result)["concurrent", "p99"]["rows"]}
+        self.assertEqual([words[case, "writer"] for case in (1, 2, 3)], ["closed loop"] * 3)
+        self.assertNotEqual(words[0, "writer"], "closed loop")
+        self.assertIsNotNone(words[0, "writer"])
+
+    def test_prod_has_a_case_a_number_of_connections(self):
+        result = self.compare("--suites", "concurrent,prod", "--skipConcurrent", "--threads", "1,3",
+                              "--duration", "50ms", engines="null,null")
+        self.assertEqual([(case["label"], case["threads"]) for case in result["cases"]],
+                         [("prod ×1", 1), ("prod ×3", 3)])
+
     def test_at_a_rate_tails_may_have_verdicts(self):
         result = self.several("--rate", 4000)
         self.assertEqual([case["rate"] for case in result["cases"]], [None, 4000])

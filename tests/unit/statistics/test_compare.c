@@ -229,7 +229,7 @@ static void test_nothing_wrong_is_faster(void **state)
     } wrongs[] = {
         {"failed", "failed"},      {"differs", "not comparable: it did not do what was asked"},
         {"lost round", "partial"}, {"never ran", "missing"},
-        {"no samples", "partial"},
+        {"no samples", "partial"}, {"unable", "unable: no second process may open the file"},
     };
     for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
         struct result *result = three_engines(2);
@@ -239,11 +239,12 @@ static void test_nothing_wrong_is_faster(void **state)
             set(&summary->status, wrongs[i].what);
         } else if (i == 2) {
             assert_int_equal(result_run_move(other, 2, "disturbed"), 0);
-        } else if (i == 3) {
+        } else if (i == 3 || i == 5) {
             while (other->runs.items[0].case_index == 0) {
                 assert_int_equal(result_run_move(other, 0, "disturbed"), 0);
             }
-            set(&summary->status, NULL);
+            set(&summary->status, i == 5 ? "unable" : NULL);
+            set(&summary->error, i == 5 ? "no second process may open the file" : NULL);
         } else {
             histogram_reset(other->runs.items[1].scripts.items[0].latency.histogram);
             other->runs.items[1].scripts.items[0].ok = 0;
