@@ -1,6 +1,7 @@
 # Front door. The work is done by scripts/, CMake (CMakePresets.json) and CTest.
 .DEFAULT_GOAL := help
-.PHONY: help prod findings numbers test torture build engines turso lint format asan tsan bench-harness bench-statistics \
+.PHONY: help prod findings numbers test torture build install engines turso lint format asan tsan \
+        bench-harness bench-statistics \
         bench-numbers clean
 
 # The version that `make turso` builds; empty: the one of the engine turso.
@@ -16,6 +17,7 @@ help:
 	@echo 'make numbers        measure libpitot beside SQLite alone, with two SQLite libraries'
 	@echo 'make test           build with tests and sanitizers, check the sources, run all tests'
 	@echo 'make build          the optimised binaries: build/pitot, build/pitot-worker'
+	@echo 'make install        build, and install below PREFIX (/usr/local), staged in DESTDIR if given'
 	@echo 'make engines        build or get the engines, then list them'
 	@echo 'make turso          build Turso with Rust: about 8 minutes on two cores, once'
 	@echo '                    (TURSO_VERSION=0.7.1 builds another, the engine turso@0.7.1;'
@@ -27,9 +29,9 @@ help:
 	@echo 'make asan           the fast tests with AddressSanitizer and UBSan'
 	@echo 'make tsan           the fast tests with ThreadSanitizer'
 	@echo 'make bench-harness  measure the harness itself'
+	@echo 'make bench-numbers  what libpitot costs, beside what is promised of it (ratios to a plain loop)'
 	@echo 'make bench-statistics  try on simulated tables, and on engines slowed by a known amount,'
 	@echo '                    what intervals and verdicts promise'
-	@echo 'make bench-numbers  what a pass of libpitot costs beside a plain loop'
 	@echo 'make findings       docs/findings.md out of the results stored in docs/findings/'
 	@echo 'make clean          remove the build folders'
 
@@ -39,6 +41,19 @@ build:
 	@echo 'building pitot (build/)' >&2
 	@$(page); cmake --preset release -Wno-dev --log-level=WARNING -DPITOT_PAGE="$$page" >/dev/null
 	@cmake --build --preset release -- --quiet
+
+PREFIX = /usr/local
+DESTDIR =
+export PREFIX DESTDIR
+
+# Folders that hold spaces are why the shell, not make, expands both.
+install:
+	@scripts/setup
+	@echo 'building pitot (build/)' >&2
+	@$(page); cmake --preset release -Wno-dev --log-level=WARNING -DPITOT_PAGE="$$page" \
+	    -DCMAKE_INSTALL_PREFIX="$$(realpath -m -- "$$PREFIX")" >/dev/null
+	@cmake --build --preset release -- --quiet
+	@cmake --install build
 
 # Status 3 of build-engine-sqlite: no npm; the system's library is measured instead.
 engine-sqlite = scripts/build-engine-sqlite || [ $$? -eq 3 ]
@@ -135,8 +150,8 @@ bench-harness: build
 
 # With SQLite built from source where there is npm, with the system's otherwise.
 bench-numbers: build
-	@LD_LIBRARY_PATH="$$(dirname "$$(scripts/build-engine-sqlite || echo /)")" \
-	    build/pitot-passes $(value ARGS)
+	@$(engine-sqlite)
+	@bench/numbers --build build $(value ARGS)
 
 bench-statistics: build
 	@build/pitot-statistics $(value ARGS)

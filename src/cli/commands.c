@@ -68,8 +68,8 @@ static void commands_help(size_t columns, struct buffer *out)
                    0, columns);
     buffer_puts(out, "\nCommands:\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        buffer_printf(out, "  %-10s", commands[i]->name);
-        layout_wrap(out, commands[i]->summary, 12, columns);
+        buffer_printf(out, "  %-12s", commands[i]->name);
+        layout_wrap(out, commands[i]->summary, 14, columns);
         buffer_putc(out, '\n');
     }
     buffer_puts(out, "\nOptions:\n"

@@ -198,16 +198,6 @@ static int note_load(struct measured *measured, struct error *error)
     return measured->line.note != NULL ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
 }
 
-static int note_idle(const struct reads *reads, struct measured *measured, struct error *error)
-{
-    double p50 = ratio_of(reads->p50[BUSY_PITOT], reads->p50[IDLE_PITOT], reads->rounds);
-    double p99 = ratio_of(reads->p99[BUSY_PITOT], reads->p99[IDLE_PITOT], reads->rounds);
-    measured->line.note = result_text("libpitot, busy to idle in the same round: p50 %.2f, p99 "
-                                      "%.2f",
-                                      p50, p99);
-    return measured->line.note != NULL ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
-}
-
 static int note_defaults(const struct reads *reads, struct measured *measured, struct error *error)
 {
     measured->line.note = result_text("the plain connections have a rollback journal, "
@@ -234,8 +224,6 @@ static int add_line(const struct reads *reads, const char *name, enum variant pi
     }
     if (pitot == IDLE_PITOT) {
         status = note_load(&measured, error);
-    } else if (plain == BUSY_PLAIN && !service) {
-        status = note_idle(reads, &measured, error);
     } else if (plain == BUSY_DEFAULTS) {
         status = note_defaults(reads, &measured, error);
     }
@@ -248,6 +236,8 @@ static int add_line(const struct reads *reads, const char *name, enum variant pi
 
 static int add_lines(const struct reads *reads, struct result_numbers *out, struct error *error)
 {
+    out->busy_p50 = ratio_of(reads->p50[BUSY_PITOT], reads->p50[IDLE_PITOT], reads->rounds);
+    out->busy_p99 = ratio_of(reads->p99[BUSY_PITOT], reads->p99[IDLE_PITOT], reads->rounds);
     int status = add_line(reads, "writer idle", IDLE_PITOT, IDLE_PLAIN, false, out, error);
     status = status == 0 ? add_line(reads, "writer busy", BUSY_PITOT, BUSY_PLAIN, false, out, error)
                          : status;

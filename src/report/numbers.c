@@ -197,6 +197,12 @@ static void print_library(const struct page *page, const struct result_numbers *
     }
     grid_release(&grid);
     print_notes(page, numbers);
+    if (isfinite(numbers->busy_p50) && isfinite(numbers->busy_p99)) {
+        page_text(page, TONE_PLAIN, "  ",
+                  "read: libpitot's beside a busy writer to those beside an idle one in the same "
+                  "round: p50 %.2f, p99 %.2f",
+                  numbers->busy_p50, numbers->busy_p99);
+    }
     print_memory(page, numbers);
 }
 

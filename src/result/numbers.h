@@ -50,6 +50,9 @@ struct result_numbers {
     uint64_t staged_bytes; /* that the library took for them */
     uint64_t kept_bytes;   /* between passes */
     uint64_t kept_rows;
+    /* Libpitot's reads beside a busy writer to those beside an idle one in the same round: the
+     * median over the rounds. NAN: not measured. */
+    double busy_p50, busy_p99;
     RESULT_LIST(struct result_numbers_line) lines;
 };
 

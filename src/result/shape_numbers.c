@@ -46,6 +46,8 @@ static const struct field fields_numbers[] = {
     FIELD(result_numbers, staged_bytes, COUNT_OR_NULL),
     FIELD(result_numbers, kept_bytes, COUNT_OR_NULL),
     FIELD(result_numbers, kept_rows, COUNT_OR_NULL),
+    FIELD(result_numbers, busy_p50, REAL),
+    FIELD(result_numbers, busy_p99, REAL),
     FIELD_SHAPED(result_numbers, lines, LIST, shape_numbers_line),
 };
 const struct shape shape_numbers = SHAPE(result_numbers, fields_numbers, shape_check_numbers);

@@ -242,7 +242,7 @@ class PitotTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         become_subreaper()
-        for program in ("pitot", "pitot-worker", "pitot-numbers"):
+        for program in ("pitot", "pitot-worker"):
             if not (BUILD / program).is_file():
                 raise FileNotFoundError(f"{BUILD / program}: build it, or set PITOT_BUILD_FOLDER")
 

@@ -52,6 +52,7 @@ static void test_lines(void **state)
     assert_line(text, "a note");
     assert_line(text, "~ fewer than 10 samples above this percentile");
     assert_line(text, "(1.20)");
+    assert_line(text, "to those beside an idle one in the same round: p50 1.25, p99 1.50\n");
     assert_line(text, "(16.0 B a row)");
     assert_line(text, "failed: it has fallen over\n  | the last line\n");
     assert_null(strstr(text, "mean nothing"));

@@ -589,6 +589,8 @@ static inline void sample_numbers(struct result *result)
     numbers->staged_bytes = 360000;
     numbers->kept_bytes = 160000;
     numbers->kept_rows = 10000;
+    numbers->busy_p50 = 1.25;
+    numbers->busy_p99 = 1.5;
     for (size_t i = 0; i < 2; i++) {
         bool rate = i == 1;
         struct result_numbers_line *line = sample_must(result_list_add(&numbers->lines));

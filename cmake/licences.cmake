@@ -1,0 +1,15 @@
+# The notices of what the report page bundles, out of the page, where they stand as HTML.
+#     cmake -DPAGE=… -DOUTPUT=… -P …
+file(READ ${PAGE} page)
+string(FIND "${page}" "<pre class=\"licences\">" begin)
+string(FIND "${page}" "</pre>" end)
+if(begin LESS 0 OR end LESS begin)
+    message(FATAL_ERROR "${PAGE} holds no notices")
+endif()
+string(LENGTH "<pre class=\"licences\">" length)
+math(EXPR begin "${begin} + ${length}")
+math(EXPR length "${end} - ${begin}")
+string(SUBSTRING "${page}" ${begin} ${length} text)
+string(REPLACE "&lt;" "<" text "${text}")
+string(REPLACE "&amp;" "&" text "${text}")
+file(WRITE ${OUTPUT} "The page of pitot report --format html holds these packages.\n\n${text}\n")

@@ -1,0 +1,25 @@
+# The man page of pitot: its commands are described by `pitot help` itself.
+#     cmake -DPITOT=… -DTEMPLATE=… -DOUTPUT=… -DPROJECT_VERSION=… -Ddatadir=… -Ddocdir=… -P …
+function(help_of output)
+    execute_process(COMMAND ${CMAKE_COMMAND} -E env COLUMNS=78 ${PITOT} help ${ARGN}
+                    OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+    string(REPLACE "\\" "\\e" text "${text}")
+    string(REPLACE "-" "\\-" text "${text}")
+    string(REGEX REPLACE "\n([.'])" "\n\\\\&\\1" text "${text}")
+    string(STRIP "${text}" text)
+    set(${output} "${text}" PARENT_SCOPE)
+endfunction()
+
+execute_process(COMMAND ${PITOT} --help OUTPUT_VARIABLE overview COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCH "Commands:\n.*\n\nOptions:" list "${overview}")
+string(REGEX MATCHALL "\n  [a-z]+ " names "${list}")
+help_of(all)
+set(COMMANDS ".EX\n${all}\n.EE")
+foreach(name IN LISTS names)
+    string(STRIP "${name}" name)
+    if(NOT name STREQUAL "help")
+        help_of(text ${name})
+        string(APPEND COMMANDS "\n.SS ${name}\n.EX\n${text}\n.EE")
+    endif()
+endforeach()
+configure_file(${TEMPLATE} ${OUTPUT} @ONLY)
