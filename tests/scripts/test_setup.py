@@ -26,6 +26,7 @@ WHOLE = {
     "clang-format": "exit 0",
     "clang-tidy": "exit 0",
     "strace": "exit 0",
+    "chromium": "exit 0",
     "python3": "exit 0",
     "apt-get": 'echo "apt-get $*" >>"$CALLS"',
 }
