@@ -39,12 +39,17 @@ static void test_closing_with_everything_going_on(void **state)
 {
     (void)state;
     for (int loop = 0; loop < LOOPS; loop++) {
-        struct lister running = {.rows = 3, .gate = true};
+        /* Sometimes it does not heed the end, and outlives its store. */
+        static struct lister ones[LOOPS];
+        struct lister *running = &ones[loop];
+        running->rows = 3;
+        running->gate = true;
+        running->deaf = loop % 10 == 7;
         struct lister quick = {.rows = -1};
         struct pitot_store *store = open_store();
         struct pitot_reader *reader = NULL;
         struct pitot_subscription *subscription = NULL;
-        struct pitot_source *slow = add_source(store, "slow", &running);
+        struct pitot_source *slow = add_source(store, "slow", running);
         struct pitot_source *fast = add_source(store, "fast", &quick);
         assert_ok(pitot_reader_open(store, "r", &reader, &error));
         assert_ok(pitot_subscribe(store, &subscription, &error));
@@ -61,17 +66,28 @@ static void test_closing_with_everything_going_on(void **state)
         while (loop % 3 != 0 && on_slow.entered + on_fast.entered < WAITERS) {
             nap();
         }
-        assert_ok(pitot_store_close(store, PATIENCE_MS, &error));
+        if (running->deaf) {
+            wait_for(&running->waiting);
+            assert_int_equal(pitot_store_close(store, 1, NULL), PITOT_ERROR_STUCK);
+        } else {
+            assert_ok(pitot_store_close(store, PATIENCE_MS, &error));
+        }
         for (int i = 0; i < WAITERS; i++) {
             pthread_join(threads[i], NULL);
         }
         assert_int_equal(on_slow.wrong, 0);
         assert_int_equal(on_fast.wrong, 0);
         pitot_store_free(store);
-        struct pitot_event event = {.size = sizeof event};
-        while (pitot_event_next(subscription, &event) == 1) {
+        running->gate = false;
+        while (running->waiting) {
+            nap();
         }
-        assert_int_equal(pitot_event_next(subscription, &event), PITOT_ERROR_CLOSED);
+        struct pitot_event event = {.size = sizeof event};
+        /* What follows the end is at most the closing event of the pass that ended after it. */
+        int result;
+        while ((result = pitot_event_next(subscription, &event)) == 1) {
+        }
+        assert_int_equal(result, PITOT_ERROR_CLOSED);
         pitot_subscription_free(subscription);
         pitot_reader_free(reader);
     }
