@@ -14,7 +14,8 @@ enum { DUE = 20, IDS = 1000 };
 
 struct script {
     uint64_t calls;
-    uint64_t slow_call; /* of these one takes longer than all the time there is; 0: none */
+    uint64_t slow_call; /* this one takes slow_ns; 0: none */
+    uint64_t slow_ns;
     uint64_t busy_every;
     uint64_t fail_call;
 };
@@ -25,7 +26,7 @@ static int read_scripted(void *context, int64_t from, bool *busy, struct error *
     script->calls++;
     assert_true(from >= 0 && from < IDS);
     if (script->calls == script->slow_call) {
-        clock_sleep_until_ns(clock_now_ns() + LENGTH_NS + 5 * NS_PER_MS);
+        clock_sleep_until_ns(clock_now_ns() + script->slow_ns);
     }
     *busy = script->busy_every > 0 && script->calls % script->busy_every == 0;
     return script->calls == script->fail_call ? error_set(error, ERROR_ENGINE, "broken") : 0;
@@ -53,12 +54,23 @@ static void test_every_moment_is_accounted_for(void **state)
     free(paced);
 }
 
-/* A read that hangs delays those behind it: their latency counts from when they were due, and what
- * could not begin is missed, not forgotten. */
+/* A slow read delays those behind it, whose latency counts from when they were due. */
 static void test_a_slow_read(void **state)
 {
     (void)state;
-    struct script script = {.slow_call = 1};
+    struct script script = {.slow_call = 1, .slow_ns = LENGTH_NS / 2};
+    struct paced *paced = run(&script, 0);
+    /* Nine were due meanwhile, and waited for 9, 8, … ms. */
+    assert_true(paced->latency.count > 1);
+    assert_true(paced->latency.sum >= paced->service.sum + 45 * NS_PER_MS);
+    free(paced);
+}
+
+/* What could not begin is missed, not forgotten. */
+static void test_a_read_that_hangs(void **state)
+{
+    (void)state;
+    struct script script = {.slow_call = 1, .slow_ns = LENGTH_NS + 5 * NS_PER_MS};
     struct paced *paced = run(&script, 0);
     assert_int_equal(script.calls, 1);
     assert_int_equal(paced->missed, DUE - 1);
@@ -83,6 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_moment_is_accounted_for),
         cmocka_unit_test(test_a_slow_read),
+        cmocka_unit_test(test_a_read_that_hangs),
         cmocka_unit_test(test_an_error_ends_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
