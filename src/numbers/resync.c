@@ -12,6 +12,9 @@
 #include <stdlib.h>
 
 enum { WAIT_MS = 60000 };
+/* A Resync is somebody's wish: it comes to threads that sleep and to caches that hold other things.
+ * So each side rests before its turn. */
+#define REST_NS (2 * NS_PER_MS)
 
 struct pair {
     struct feed feed;
@@ -76,6 +79,7 @@ static int measure(struct pair *pair, const struct numbers_plan *plan,
         turns_order(&turns, order, 2);
         rows_change(&pair->feed.rows, 1, turns.rounds);
         for (size_t i = 0; i < 2 && status == 0; i++) {
+            clock_sleep_until_ns(clock_now_ns() + REST_NS);
             status = order[i] == 0 ? run_pitot(pair, &pitot_ns, error)
                                    : run_plain(pair, &plain_ns, error);
         }
