@@ -176,6 +176,11 @@ test("prod: a tooltip has the value of the file, by pointer and by keyboard", as
     // The longest bar: no circle of a round lies over its beginning.
     const engine = prod.engines.reduce((a, b) => (median(a) > median(b) ? a : b));
     const figure = "figure[id^='throughput-prod']";
+    // Scrolling takes the tooltip away: it must be over before the pointer comes.
+    await page.$eval(figure, (f) => f.scrollIntoView({ block: "center" }));
+    await page.evaluate(
+        () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+    );
     await page.hover(`${figure} [data-engine='${engine.name}'][data-tip*='median of rounds']`, {
         position: { x: 4, y: 4 },
     });
