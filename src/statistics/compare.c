@@ -352,8 +352,9 @@ static char *against_note(const struct against_cell *cell, const char *file, con
                        file);
 }
 
-static int fill_against_row(const struct against_cell *cell, char *note,
-                            struct result_against_row *out)
+/* `case_differs` as above. */
+static int fill_against_row(const struct against_cell *cell, const struct result_comparison *of,
+                            const char *case_differs, struct result_against_row *out)
 {
     *out = (struct result_against_row){
         .row = copy(cell->row),
@@ -361,24 +362,22 @@ static int fill_against_row(const struct against_cell *cell, char *note,
         .ratio = cell->interval.ratio,
         .ratio_low = cell->interval.low,
         .ratio_high = cell->interval.high,
-        .note = note,
         .smallest_difference = cell->smallest,
     };
     if (is_verdict(cell->verdict)) {
-        free(out->note);
-        out->note = NULL;
         out->verdict = strdup(verdict_text(cell->verdict));
+    } else {
+        out->note = against_note(cell, of->against.file, of->baseline, case_differs);
     }
     return out->row != NULL && out->engine != NULL && (out->verdict != NULL || out->note != NULL)
                ? 0
                : ERROR_MEMORY;
 }
 
-static int fill_against_table(struct result *result, const struct against *against,
+static int fill_against_table(const struct result_comparison *of, const struct against *against,
                               const struct suite_table *now, char *const *notes,
                               struct result_against_table *out)
 {
-    const char *file = result->comparison.against.file;
     *out = (struct result_against_table){
         .suite = copy(now->suite),
         .metric = copy(suite_metric_name(now->metric)),
@@ -388,12 +387,8 @@ static int fill_against_table(struct result *result, const struct against *again
     for (size_t i = 0; i < against->count && status == 0; i++) {
         const struct against_cell *cell = &against->cells[i];
         struct result_against_row *row = result_list_add(&out->rows);
-        status = row == NULL
-                     ? ERROR_MEMORY
-                     : fill_against_row(cell,
-                                        against_note(cell, file, result->comparison.baseline,
-                                                     case_note(now, notes, cell->row)),
-                                        row);
+        status = row == NULL ? ERROR_MEMORY
+                             : fill_against_row(cell, of, case_note(now, notes, cell->row), row);
     }
     return status;
 }
@@ -422,7 +417,7 @@ static int add_against(struct result *result, const struct result *before, const
         status == 0 ? against_compute(&now.table, &then.table, threshold, &against, error) : status;
     if (status == 0 && against.count > 0) {
         struct result_against_table *out = result_list_add(&comparison->against.tables);
-        if (out == NULL || fill_against_table(result, &against, &now, notes, out) != 0) {
+        if (out == NULL || fill_against_table(comparison, &against, &now, notes, out) != 0) {
             status = no_memory(error);
         }
         comparison->slower += against.slower;
