@@ -278,15 +278,25 @@ static void start_several(struct several *several, const char *const scripts[SEV
     several->exchange.deadline_ns = clock_now_ns() + PATIENCE_NS;
 }
 
-static void end_several(struct several *several)
+/* Waits for the line of each and ends them all; what a test expects is asserted afterwards, since
+ * one that is left would be waited for. */
+static int ready_of_several(struct several *several)
 {
+    int status = exchange_await(&several->exchange, "ready", several->lines, &several->error);
     for (size_t i = 0; i < SEVERAL; i++) {
-        json_decref(several->lines[i]);
         worker_end(several->workers[i].worker.process, 0, NULL);
         several->workers[i].worker.process = NULL;
     }
     for (size_t i = 0; i < SEVERAL; i++) {
         end(&several->workers[i]);
+    }
+    return status;
+}
+
+static void release_several(struct several *several)
+{
+    for (size_t i = 0; i < SEVERAL; i++) {
+        json_decref(several->lines[i]);
     }
 }
 
@@ -306,11 +316,11 @@ static void all_are_waited_for_and_told_apart(void **state)
     };
     struct several several;
     start_several(&several, scripts);
-    assert_int_equal(exchange_await(&several.exchange, "ready", several.lines, &several.error), 0);
+    assert_int_equal(ready_of_several(&several), 0);
     for (int i = 0; i < SEVERAL; i++) {
         assert_int_equal(number_in(several.lines[i]), 10 + i);
     }
-    end_several(&several);
+    release_several(&several);
 }
 
 static void their_progress_is_a_sum(void **state)
@@ -323,9 +333,9 @@ static void their_progress_is_a_sum(void **state)
     };
     struct several several;
     start_several(&several, scripts);
-    assert_int_equal(exchange_await(&several.exchange, "ready", several.lines, &several.error), 0);
+    assert_int_equal(ready_of_several(&several), 0);
     assert_int_equal(last_done, 123);
-    end_several(&several);
+    release_several(&several);
 }
 
 static void the_one_that_fails_is_named(void **state)
@@ -350,13 +360,31 @@ static void the_one_that_fails_is_named(void **state)
         struct several several;
         start_several(&several, scripts);
         several.exchange.headway_ns = cases[i].headway_ns;
-        int status = exchange_await(&several.exchange, "ready", several.lines, &several.error);
+        int status = ready_of_several(&several);
         assert_int_not_equal(status, 0);
         assert_int_equal(several.exchange.at_fault, 2);
         assert_null(several.lines[2]);
         assert_says(&several.error, status, (enum error_code)status, cases[i].text);
-        end_several(&several);
+        release_several(&several);
     }
+}
+
+static void one_that_talks_without_end_drowns_no_other(void **state)
+{
+    (void)state;
+    const char *const scripts[SEVERAL] = {
+        HELLO "exec yes '{\"kind\":\"progress\",\"done\":1}' >&3",
+        HELLO "sleep 0.3; " READY SILENCE,
+        HELLO READY SILENCE,
+    };
+    struct several several;
+    start_several(&several, scripts);
+    several.exchange.deadline_ns = clock_now_ns() + 3 * NS_PER_S;
+    int status = ready_of_several(&several);
+    assert_says(&several.error, status, ERROR_TIMEOUT, "connection 0: the worker of fake gave no");
+    assert_non_null(several.lines[1]);
+    assert_non_null(several.lines[2]);
+    release_several(&several);
 }
 
 static void what_came_is_not_asked_for_again(void **state)
@@ -366,9 +394,9 @@ static void what_came_is_not_asked_for_again(void **state)
     struct several several;
     start_several(&several, scripts);
     several.lines[2] = json_integer(1);
-    assert_int_equal(exchange_await(&several.exchange, "ready", several.lines, &several.error), 0);
+    assert_int_equal(ready_of_several(&several), 0);
     assert_int_equal(json_integer_value(several.lines[2]), 1);
-    end_several(&several);
+    release_several(&several);
 }
 
 /* ---- beginning and end ------------------------------------------------------------------------
@@ -508,6 +536,7 @@ int main(void)
         cmocka_unit_test(all_are_waited_for_and_told_apart),
         cmocka_unit_test(their_progress_is_a_sum),
         cmocka_unit_test(the_one_that_fails_is_named),
+        cmocka_unit_test(one_that_talks_without_end_drowns_no_other),
         cmocka_unit_test(what_came_is_not_asked_for_again),
         cmocka_unit_test(as_many_are_started_as_can_be),
         cmocka_unit_test(the_log_is_that_of_the_one_at_fault),
