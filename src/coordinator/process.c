@@ -35,7 +35,8 @@ struct worker_process {
     int status; /* that it exited with */
     bool output_closed;
     struct buffer unread;
-    size_t scanned; /* bytes of unread that hold no line feed */
+    size_t taken;   /* bytes at its beginning that were lines and are used up */
+    size_t scanned; /* bytes of it up to which there is no line feed but in those */
     struct buffer log_tail;
 };
 
@@ -73,9 +74,23 @@ static void drain_log(struct worker_process *worker)
     }
 }
 
+/* Once before each reading and not for each line: of many short ones that came at once, all that is
+ * left would be moved again and again. */
+static void drop_taken(struct worker_process *worker)
+{
+    struct buffer *unread = &worker->unread;
+    if (worker->taken > 0) {
+        memmove(unread->data, unread->data + worker->taken, unread->length - worker->taken + 1);
+        unread->length -= worker->taken;
+        worker->scanned -= worker->taken;
+        worker->taken = 0;
+    }
+}
+
 static int read_output(struct worker_process *worker, struct error *error)
 {
     char part[65536];
+    drop_taken(worker);
     for (size_t total = 0; total < READ_AT_ONCE;) {
         ssize_t got = read(worker->output, part, sizeof part);
         if (got > 0) {
@@ -100,9 +115,11 @@ static int read_output(struct worker_process *worker, struct error *error)
 /* Takes the first whole line; *line stays NULL when there is none yet. */
 static int take_line(struct worker_process *worker, json_t **line, struct error *error)
 {
-    struct buffer *unread = &worker->unread;
-    char *end = memchr(unread->data + worker->scanned, '\n', unread->length - worker->scanned);
-    size_t length = end != NULL ? (size_t)(end - unread->data) : unread->length;
+    const struct buffer *unread = &worker->unread;
+    const char *begin = unread->data + worker->taken;
+    const char *end =
+        memchr(unread->data + worker->scanned, '\n', unread->length - worker->scanned);
+    size_t length = end != NULL ? (size_t)(end - begin) : unread->length - worker->taken;
     if (length > WORKER_LINE_MAX) {
         return error_set(error, ERROR_PROTOCOL, "the worker of %s sent a line of more than %u MiB",
                          worker->engine, WORKER_LINE_MAX >> 20);
@@ -112,7 +129,7 @@ static int take_line(struct worker_process *worker, json_t **line, struct error 
         return 0;
     }
     struct error cause = ERROR_INIT;
-    int status = json_parse(unread->data, length, "a line of the worker", line, &cause);
+    int status = json_parse(begin, length, "a line of the worker", line, &cause);
     if (status == 0 && !json_is_object(*line)) {
         json_decref(*line);
         *line = NULL;
@@ -124,16 +141,14 @@ static int take_line(struct worker_process *worker, json_t **line, struct error 
     if (status != 0) {
         struct buffer shown;
         buffer_init(&shown);
-        text_printable(&shown, unread->data, length < 80 ? length : 80);
+        text_printable(&shown, begin, length < 80 ? length : 80);
         error_set(error, ERROR_PROTOCOL, "the worker of %s broke the protocol: %s; the line: %s%s",
                   worker->engine, cause.message, shown.data, length > 80 ? "…" : "");
         buffer_release(&shown);
         return ERROR_PROTOCOL;
     }
-    memmove(unread->data, end + 1, unread->length - length - 1);
-    unread->length -= length + 1;
-    unread->data[unread->length] = '\0';
-    worker->scanned = 0;
+    worker->taken += length + 1;
+    worker->scanned = worker->taken;
     return 0;
 }
 
@@ -192,7 +207,7 @@ static int next_line(struct worker_process *worker, json_t **line, struct error 
     if (status != 0 || *line != NULL || !worker->output_closed) {
         return status;
     }
-    if (worker->unread.length > 0) {
+    if (worker->unread.length > worker->taken) {
         return error_set(error, ERROR_PROTOCOL, "the worker of %s ended in the middle of a line",
                          worker->engine);
     }
@@ -374,7 +389,7 @@ int worker_finish(struct worker_process *worker, uint64_t grace_ns, struct error
         }
     } while (status == 0 && line != NULL);
     json_decref(line);
-    if (status == 0 && worker->unread.length > 0) {
+    if (status == 0 && worker->unread.length > worker->taken) {
         status = error_set(error, ERROR_PROTOCOL, "the worker of %s ended in the middle of a line",
                            worker->engine);
     }
