@@ -1,7 +1,5 @@
 #include "cli/bench_cases.h"
 
-#include "cli/list.h"
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -32,20 +30,14 @@ int bench_cases_add(struct case_list *list, const struct plan *plan, const struc
                     const struct bench_load *load, const struct option_amount *warmup,
                     struct error *error)
 {
-    size_t *chosen = calloc(suite->scenario_count, sizeof *chosen);
-    const char **names = calloc(suite->scenario_count + 1, sizeof *names);
     const struct scale_value rows = {"rows", load->rows};
     const struct suite_scale *scale = NULL;
+    size_t *chosen = NULL;
     size_t count = 0;
-    int code = chosen != NULL && names != NULL
-                   ? case_list_scale(list, &suite->scales[0], &rows, 1, &scale, error)
-                   : error_set(error, ERROR_MEMORY, "out of memory for the plan");
-    for (size_t i = 0; code == 0 && i < suite->scenario_count; i++) {
-        names[i] = suite->scenarios[i].name;
-    }
+    int code = case_list_scale(list, &suite->scales[0], &rows, 1, &scale, error);
     if (code == 0) {
-        code =
-            list_of_names("--workloads", "workload", load->workloads, names, chosen, &count, error);
+        code = case_list_scenarios(suite, "--workloads", "workload", load->workloads, &chosen,
+                                   &count, error);
     }
     for (size_t i = 0; code == 0 && i < count; i++) {
         const struct plan_case one =
@@ -53,6 +45,5 @@ int bench_cases_add(struct case_list *list, const struct plan *plan, const struc
         code = case_list_add(list, &one, error);
     }
     free(chosen);
-    free(names);
     return code;
 }

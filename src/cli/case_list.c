@@ -1,6 +1,7 @@
 #include "cli/case_list.h"
 
 #include "cli/exit_status.h"
+#include "cli/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,29 @@ int case_list_label(struct case_list *list, char *label, struct error *error)
     }
     *added = label;
     return 0;
+}
+
+int case_list_scenarios(const struct suite *suite, const char *flag, const char *noun,
+                        const char *named, size_t **chosen, size_t *count, struct error *error)
+{
+    const char **names = calloc(suite->scenario_count + 1, sizeof *names);
+    *chosen = calloc(suite->scenario_count, sizeof **chosen);
+    *count = 0;
+    int code = *chosen != NULL && names != NULL ? 0 : no_memory(error);
+    for (size_t i = 0; code == 0 && i < suite->scenario_count; i++) {
+        names[i] = suite->scenarios[i].name;
+    }
+    if (code == 0) {
+        code = list_of_names(flag, noun, named, names, *chosen, count, error);
+    }
+    free(names);
+    return code;
+}
+
+void case_list_plan(const struct case_list *list, struct plan *plan)
+{
+    plan->cases = list->cases.items;
+    plan->case_count = list->cases.count;
 }
 
 /* A database grows with its rows. */

@@ -23,6 +23,13 @@ int case_list_add(struct case_list *list, const struct plan_case *plan_case, str
 /* Gives a label to the list: it takes a new string, NULL: out of memory. */
 int case_list_label(struct case_list *list, char *label, struct error *error);
 
+/* The scenarios that `named`, the value of the option `flag`, names in its order; NULL: all.
+ * *chosen holds their indices (free()). ERROR_INVALID: as list_of_names(). */
+int case_list_scenarios(const struct suite *suite, const char *flag, const char *noun,
+                        const char *named, size_t **chosen, size_t *count, struct error *error);
+/* Gives a plan all cases; they stay the list's. */
+void case_list_plan(const struct case_list *list, struct plan *plan);
+
 struct scale_value {
     const char *variable; /* of the scale */
     uint64_t value;       /* OPTION_ABSENT: it stays as it is */

@@ -2,7 +2,6 @@
 #include "cli/bench_cases.h"
 #include "cli/common_options.h"
 #include "cli/exit_status.h"
-#include "cli/output.h"
 #include "cli/session.h"
 
 struct bench_options {
@@ -29,21 +28,11 @@ static const struct option options[] = {
              "(3s, 500ms). Default: a tenth of the iterations."},
     COMMON_OPTION_CACHE,
     COMMON_OPTION_TIMEOUT,
-    COMMON_OPTION_BUSY,
-    COMMON_OPTION_GRACE,
-    COMMON_OPTION_MAX_TRIES,
-    COMMON_OPTION_LATENCY_LIMIT,
-    COMMON_OPTION_SEED,
-    COMMON_OPTION_PRAGMA,
-    COMMON_OPTION_CHECK,
+    COMMON_OPTIONS_RUN,
     COMMON_OPTION_DIR,
     COMMON_OPTION_FRESH,
     COMMON_OPTION_KEEP,
-    COMMON_OPTION_JSON,
-    COMMON_OPTION_HTML,
-    COMMON_OPTION_QUIET,
-    COMMON_OPTION_EVERY,
-    OPTION_HELP_ENTRY,
+    COMMON_OPTIONS_RESULT,
 };
 
 static const struct option_table table = {
@@ -51,18 +40,16 @@ static const struct option_table table = {
     .count = sizeof(options) / sizeof(options[0]),
 };
 
-/* Everything one run of the command owns. */
+/* Everything one run of the command owns. `session` first: prepare() gets only that. */
 struct bench {
-    struct bench_options given;
     struct session session;
+    struct bench_options given;
     struct case_list cases;
 };
 
-/* Everything that can be found wrong before the first engine starts. *status is the exit status
- * of a failure. */
-static int prepare(struct bench *bench, struct error *error, int *status)
+static int prepare(struct session *session, struct error *error, int *status)
 {
-    struct session *session = &bench->session;
+    struct bench *bench = (struct bench *)session;
     struct suite *suite = NULL;
     int code = session_check(session, error, status);
     if (code == 0) {
@@ -72,35 +59,25 @@ static int prepare(struct bench *bench, struct error *error, int *status)
         prod_options_fill(session->given, &session->plan);
         code = bench_cases_add(&bench->cases, &session->plan, suite, &bench->given.load,
                                &session->given->warmup, error);
-        session->plan.cases = bench->cases.cases.items;
-        session->plan.case_count = bench->cases.cases.count;
+        case_list_plan(&bench->cases, &session->plan);
         *status = exit_status_of_error(code, 0);
     }
     code = code == 0 ? session_registry(session, error, status) : code;
     return code == 0 ? session_engines(session, error, status) : code;
 }
 
-static int work(struct session *session, const struct progress *progress, struct error *error)
-{
-    return measure(&session->plan, progress, session->result, error);
-}
+static const struct session_steps steps = {
+    .prepare = prepare,
+    .work = session_measure,
+    .some = session_anything_measured,
+    .nothing = "nothing was measured",
+};
 
 static int run(int argc, char *const *argv)
 {
     struct bench bench = {.session = {.given = NULL}};
-    struct error error = ERROR_INIT;
-    int status;
     bench.session.given = &bench.given.common;
-    if (session_start(&bench.session, &command_bench, &bench.given, argc, argv, &status) != 0) {
-        goto out;
-    }
-    if (prepare(&bench, &error, &status) != 0) {
-        output_complain("bench", error.message);
-        goto out;
-    }
-    status = session_run(&bench.session, work, session_anything_measured, "nothing was measured");
-out:
-    session_release(&bench.session, &bench.given);
+    int status = session_command(&bench.session, &command_bench, &steps, &bench.given, argc, argv);
     case_list_release(&bench.cases);
     return status;
 }

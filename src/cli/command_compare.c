@@ -118,20 +118,10 @@ static const struct option options[] = {
          "(3s, 500ms). Default: 3 s in concurrent and prod, a tenth of the iterations in bench."},
     COMMON_OPTION_CACHE,
     COMMON_OPTION_TIMEOUT,
-    COMMON_OPTION_BUSY,
-    COMMON_OPTION_GRACE,
-    COMMON_OPTION_MAX_TRIES,
-    COMMON_OPTION_LATENCY_LIMIT,
-    COMMON_OPTION_SEED,
-    COMMON_OPTION_PRAGMA,
-    COMMON_OPTION_CHECK,
+    COMMON_OPTIONS_RUN,
     COMMON_OPTION_DIR,
     COMMON_OPTION_FRESH,
-    COMMON_OPTION_JSON,
-    COMMON_OPTION_HTML,
-    COMMON_OPTION_QUIET,
-    COMMON_OPTION_EVERY,
-    OPTION_HELP_ENTRY,
+    COMMON_OPTIONS_RESULT,
 };
 
 static const struct option_table table = {
@@ -141,7 +131,7 @@ static const struct option_table table = {
 
 /* Everything one run of the command owns. */
 struct compare {
-    struct session session; /* first: session.finish is handed its address */
+    struct session session; /* first: its steps and session.finish get only that */
     struct compare_options given;
     struct case_list cases;
     struct result *resumed, *against; /* as they were read */
@@ -250,8 +240,7 @@ static int fill_cases(struct compare *compare, struct error *error, int *status)
                          compare->given.suites);
         *status = exit_status_of_error(code, 0);
     }
-    plan->cases = compare->cases.cases.items;
-    plan->case_count = compare->cases.cases.count;
+    case_list_plan(&compare->cases, plan);
     return code;
 }
 
@@ -355,11 +344,9 @@ static int fill_comparison(struct compare *compare, struct error *error, int *st
 
 /* ---- the command -------------------------------------------------------- */
 
-/* Everything that can be found wrong before the first engine starts. *status is the exit status
- * of a failure. */
-static int prepare(struct compare *compare, struct error *error, int *status)
+static int prepare(struct session *session, struct error *error, int *status)
 {
-    struct session *session = &compare->session;
+    struct compare *compare = (struct compare *)session;
     const struct compare_options *given = &compare->given;
     int code = session_check(session, error, status);
     code = code == 0 ? fill_cases(compare, error, status) : code;
@@ -374,28 +361,19 @@ static int prepare(struct compare *compare, struct error *error, int *status)
     return code == 0 ? fill_comparison(compare, error, status) : code;
 }
 
-static int work(struct session *session, const struct progress *progress, struct error *error)
-{
-    return measure(&session->plan, progress, session->result, error);
-}
+static const struct session_steps steps = {
+    .prepare = prepare,
+    .work = session_measure,
+    .some = session_anything_measured,
+    .nothing = "nothing was measured",
+};
 
 static int run(int argc, char *const *argv)
 {
     struct compare compare = {.session = {.given = NULL}};
-    struct error error = ERROR_INIT;
-    int status;
     compare.session.given = &compare.given.common;
-    if (session_start(&compare.session, &command_compare, &compare.given, argc, argv, &status) !=
-        0) {
-        goto out;
-    }
-    if (prepare(&compare, &error, &status) != 0) {
-        output_complain("compare", error.message);
-        goto out;
-    }
-    status = session_run(&compare.session, work, session_anything_measured, "nothing was measured");
-out:
-    session_release(&compare.session, &compare.given);
+    int status =
+        session_command(&compare.session, &command_compare, &steps, &compare.given, argc, argv);
     case_list_release(&compare.cases);
     result_free(compare.resumed);
     result_free(compare.against);

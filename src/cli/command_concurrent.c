@@ -2,7 +2,6 @@
 #include "cli/common_options.h"
 #include "cli/concurrent_cases.h"
 #include "cli/exit_status.h"
-#include "cli/output.h"
 #include "cli/session.h"
 
 struct concurrent_options {
@@ -55,21 +54,11 @@ static const struct option options[] = {
     COMMON_OPTION_RATE,
     COMMON_OPTION_CACHE,
     COMMON_OPTION_TIMEOUT_OF("10000"),
-    COMMON_OPTION_BUSY,
-    COMMON_OPTION_GRACE,
-    COMMON_OPTION_MAX_TRIES,
-    COMMON_OPTION_LATENCY_LIMIT,
-    COMMON_OPTION_SEED,
-    COMMON_OPTION_PRAGMA,
-    COMMON_OPTION_CHECK,
+    COMMON_OPTIONS_RUN,
     COMMON_OPTION_DIR,
     COMMON_OPTION_FRESH,
     COMMON_OPTION_KEEP,
-    COMMON_OPTION_JSON,
-    COMMON_OPTION_HTML,
-    COMMON_OPTION_QUIET,
-    COMMON_OPTION_EVERY,
-    OPTION_HELP_ENTRY,
+    COMMON_OPTIONS_RESULT,
 };
 
 static const struct option_table table = {
@@ -77,10 +66,10 @@ static const struct option_table table = {
     .count = sizeof(options) / sizeof(options[0]),
 };
 
-/* Everything one run of the command owns. */
+/* Everything one run of the command owns. `session` first: prepare() gets only that. */
 struct concurrent {
-    struct concurrent_options given;
     struct session session;
+    struct concurrent_options given;
     struct case_list cases;
 };
 
@@ -93,11 +82,9 @@ static int check_together(const struct concurrent_options *given, struct error *
     return 0;
 }
 
-/* Everything that can be found wrong before the first engine starts. *status is the exit status
- * of a failure. */
-static int prepare(struct concurrent *concurrent, struct error *error, int *status)
+static int prepare(struct session *session, struct error *error, int *status)
 {
-    struct session *session = &concurrent->session;
+    struct concurrent *concurrent = (struct concurrent *)session;
     struct case_list *cases = &concurrent->cases;
     struct suite *suite = NULL;
     int code = check_together(&concurrent->given, error);
@@ -110,37 +97,26 @@ static int prepare(struct concurrent *concurrent, struct error *error, int *stat
         prod_options_fill(session->given, &session->plan);
         code = concurrent_cases_add(cases, &session->plan, suite, &concurrent->given.load,
                                     session->given, concurrent->given.rows, error);
-        session->plan.cases = cases->cases.items;
-        session->plan.case_count = cases->cases.count;
+        case_list_plan(cases, &session->plan);
         *status = exit_status_of_error(code, 0);
     }
     code = code == 0 ? session_registry(session, error, status) : code;
     return code == 0 ? session_engines(session, error, status) : code;
 }
 
-static int work(struct session *session, const struct progress *progress, struct error *error)
-{
-    return measure(&session->plan, progress, session->result, error);
-}
+static const struct session_steps steps = {
+    .prepare = prepare,
+    .work = session_measure,
+    .some = session_anything_measured,
+    .nothing = "nothing was measured",
+};
 
 static int run(int argc, char *const *argv)
 {
     struct concurrent concurrent = {.session = {.given = NULL}};
-    struct error error = ERROR_INIT;
-    int status;
     concurrent.session.given = &concurrent.given.common;
-    if (session_start(&concurrent.session, &command_concurrent, &concurrent.given, argc, argv,
-                      &status) != 0) {
-        goto out;
-    }
-    if (prepare(&concurrent, &error, &status) != 0) {
-        output_complain("concurrent", error.message);
-        goto out;
-    }
-    status =
-        session_run(&concurrent.session, work, session_anything_measured, "nothing was measured");
-out:
-    session_release(&concurrent.session, &concurrent.given);
+    int status = session_command(&concurrent.session, &command_concurrent, &steps,
+                                 &concurrent.given, argc, argv);
     case_list_release(&concurrent.cases);
     return status;
 }

@@ -1,7 +1,6 @@
 /* `pitot numbers`: what the library takes, beside the same work done with SQLite alone. */
 #include "cli/common_options.h"
 #include "cli/exit_status.h"
-#include "cli/output.h"
 #include "cli/session.h"
 #include "coordinator/interrupt.h"
 #include "coordinator/numbers.h"
@@ -38,11 +37,7 @@ static const struct option options[] = {
      .help = "How long each kind of work is repeated, in seconds; or with a suffix: 500ms. There "
              "are nine, with each of two SQLite libraries."},
     COMMON_OPTION_DIR,
-    COMMON_OPTION_JSON,
-    COMMON_OPTION_HTML,
-    COMMON_OPTION_QUIET,
-    COMMON_OPTION_EVERY,
-    OPTION_HELP_ENTRY,
+    COMMON_OPTIONS_RESULT,
 };
 
 static const struct option_table table = {
@@ -105,23 +100,18 @@ static int prepare(struct session *session, struct error *error, int *status)
     return code;
 }
 
+static const struct session_steps steps = {
+    .prepare = prepare,
+    .work = work,
+    .some = anything_measured,
+    .nothing = "nothing was measured",
+};
+
 static int run(int argc, char *const *argv)
 {
     struct numbers_options given = {.rows = 0};
     struct session session = {.given = &given.common};
-    struct error error = ERROR_INIT;
-    int status;
-    if (session_start(&session, &command_numbers, &given, argc, argv, &status) != 0) {
-        goto out;
-    }
-    if (prepare(&session, &error, &status) != 0) {
-        output_complain("numbers", error.message);
-        goto out;
-    }
-    status = session_run(&session, work, anything_measured, "nothing was measured");
-out:
-    session_release(&session, &given);
-    return status;
+    return session_command(&session, &command_numbers, &steps, &given, argc, argv);
 }
 
 const struct command command_numbers = {

@@ -1,21 +1,18 @@
 /* `pitot prod`: measures engines under the load of an application and shows the result. */
 #include "cli/exit_status.h"
-#include "cli/output.h"
 #include "cli/session.h"
 
-/* Everything one run of the command owns. */
+/* Everything one run of the command owns. `session` first: prepare() gets only that. */
 struct prod {
-    struct prod_options given;
     struct session session;
+    struct prod_options given;
     struct suite *suite;
     struct plan_case plan_case;
 };
 
-/* Everything that can be found wrong before the first engine starts. *status is the exit status
- * of a failure. */
-static int prepare(struct prod *prod, struct error *error, int *status)
+static int prepare(struct session *session, struct error *error, int *status)
 {
-    struct session *session = &prod->session;
+    struct prod *prod = (struct prod *)session;
     int code = session_check(session, error, status);
     if (code == 0) {
         code = session_suite(session, prod->given.workload, "prod", &prod->suite, error, status);
@@ -31,27 +28,18 @@ static int prepare(struct prod *prod, struct error *error, int *status)
     return code == 0 ? session_engines(session, error, status) : code;
 }
 
-static int work(struct session *session, const struct progress *progress, struct error *error)
-{
-    return measure(&session->plan, progress, session->result, error);
-}
+static const struct session_steps steps = {
+    .prepare = prepare,
+    .work = session_measure,
+    .some = session_anything_measured,
+    .nothing = "nothing was measured",
+};
 
 static int run(int argc, char *const *argv)
 {
     struct prod prod = {.suite = NULL};
-    struct error error = ERROR_INIT;
-    int status;
     prod.session.given = &prod.given;
-    if (session_start(&prod.session, &command_prod, &prod.given, argc, argv, &status) != 0) {
-        goto out;
-    }
-    if (prepare(&prod, &error, &status) != 0) {
-        output_complain("prod", error.message);
-        goto out;
-    }
-    status = session_run(&prod.session, work, session_anything_measured, "nothing was measured");
-out:
-    session_release(&prod.session, &prod.given);
+    int status = session_command(&prod.session, &command_prod, &steps, &prod.given, argc, argv);
     suite_free(prod.suite);
     return status;
 }

@@ -1,7 +1,6 @@
 /* `pitot verify`: checks settings, journal and answers of engines, without timing anything. */
 #include "cli/common_options.h"
 #include "cli/exit_status.h"
-#include "cli/output.h"
 #include "cli/session.h"
 #include "coordinator/verify.h"
 
@@ -56,7 +55,7 @@ static const struct option_table table = {
 
 enum { SUITES_MAX = 16 };
 
-/* Everything one run of the command owns. `session` first: work() gets only that. */
+/* Everything one run of the command owns. `session` first: its steps get only that. */
 struct verify_command {
     struct session session;
     struct verify_options given;
@@ -117,10 +116,9 @@ static int check_operations(const struct verify_command *command, struct error *
     return 0;
 }
 
-/* Everything that can be found wrong before the first engine starts. */
-static int prepare(struct verify_command *command, struct error *error, int *status)
+static int prepare(struct session *session, struct error *error, int *status)
 {
-    struct session *session = &command->session;
+    struct verify_command *command = (struct verify_command *)session;
     int code = session_check(session, error, status);
     if (code == 0) {
         code = add_suites(command, error, status);
@@ -168,23 +166,19 @@ static int work(struct session *session, const struct progress *progress, struct
                   (uint32_t)command->given.operations, progress, session->result, error);
 }
 
+static const struct session_steps steps = {
+    .prepare = prepare,
+    .work = work,
+    .some = anything_verified,
+    .nothing = "nothing was verified",
+};
+
 static int run(int argc, char *const *argv)
 {
     struct verify_command command = {.suite_count = 0};
-    struct error error = ERROR_INIT;
-    int status;
     command.session.given = &command.given.common;
-    if (session_start(&command.session, &command_verify, &command.given, argc, argv, &status) !=
-        0) {
-        goto out;
-    }
-    if (prepare(&command, &error, &status) != 0) {
-        output_complain("verify", error.message);
-        goto out;
-    }
-    status = session_run(&command.session, work, anything_verified, "nothing was verified");
-out:
-    session_release(&command.session, &command.given);
+    int status =
+        session_command(&command.session, &command_verify, &steps, &command.given, argc, argv);
     for (size_t i = 0; i < SUITES_MAX; i++) {
         suite_free(command.owned[i]);
     }

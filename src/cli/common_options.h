@@ -168,4 +168,12 @@ extern const char *const common_option_busy[];
             "or with a suffix: 1m."                                                                \
     }
 
+/* What every command that measures lets users say of its runs, and of where its result goes. */
+#define COMMON_OPTIONS_RUN                                                                         \
+    COMMON_OPTION_BUSY, COMMON_OPTION_GRACE, COMMON_OPTION_MAX_TRIES, COMMON_OPTION_LATENCY_LIMIT, \
+        COMMON_OPTION_SEED, COMMON_OPTION_PRAGMA, COMMON_OPTION_CHECK
+#define COMMON_OPTIONS_RESULT                                                                      \
+    COMMON_OPTION_JSON, COMMON_OPTION_HTML, COMMON_OPTION_QUIET, COMMON_OPTION_EVERY,              \
+        OPTION_HELP_ENTRY
+
 #endif

@@ -74,26 +74,16 @@ static int add_scenarios(struct case_list *list, const struct origin *origin,
                          const uint64_t *threads, size_t thread_count, struct error *error)
 {
     const struct suite *suite = origin->suite;
-    size_t *chosen = calloc(suite->scenario_count, sizeof *chosen);
-    const char **names = calloc(suite->scenario_count + 1, sizeof *names);
+    size_t *chosen = NULL;
     size_t count = 0;
-    int code = chosen != NULL && names != NULL
-                   ? 0
-                   : error_set(error, ERROR_MEMORY, "out of memory for the plan");
-    for (size_t i = 0; code == 0 && i < suite->scenario_count; i++) {
-        names[i] = suite->scenarios[i].name;
-    }
-    if (code == 0) {
-        code = list_of_names("--scenario", "scenario", origin->load->scenarios, names, chosen,
-                             &count, error);
-    }
+    int code = case_list_scenarios(suite, "--scenario", "scenario", origin->load->scenarios,
+                                   &chosen, &count, error);
     for (size_t i = 0; code == 0 && i < count; i++) {
         for (size_t k = 0; code == 0 && k < thread_count; k++) {
             code = add_case(list, origin, &suite->scenarios[chosen[i]], threads[k], error);
         }
     }
     free(chosen);
-    free(names);
     return code;
 }
 

@@ -44,13 +44,7 @@ static const struct option options[] = {
     COMMON_OPTION_RATE,
     COMMON_OPTION_CACHE,
     COMMON_OPTION_TIMEOUT,
-    COMMON_OPTION_BUSY,
-    COMMON_OPTION_GRACE,
-    COMMON_OPTION_MAX_TRIES,
-    COMMON_OPTION_LATENCY_LIMIT,
-    COMMON_OPTION_SEED,
-    COMMON_OPTION_PRAGMA,
-    COMMON_OPTION_CHECK,
+    COMMON_OPTIONS_RUN,
     {.name = "workload",
      .kind = OPTION_TEXT,
      FIELD(workload),
@@ -65,11 +59,7 @@ static const struct option options[] = {
      .help = "After the rounds, each engine whose worker has an event loop also runs one "
              "connection on its main thread, at half of what it can do: how late a timer of 1 ms "
              "is meanwhile, and for engines with promises how several operations at once go."},
-    COMMON_OPTION_JSON,
-    COMMON_OPTION_HTML,
-    COMMON_OPTION_QUIET,
-    COMMON_OPTION_EVERY,
-    OPTION_HELP_ENTRY,
+    COMMON_OPTIONS_RESULT,
 };
 
 const struct option_table prod_option_table = {

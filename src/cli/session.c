@@ -102,8 +102,9 @@ static int warn_of_manifests(struct session *session, struct error *error)
     return 0;
 }
 
-int session_start(struct session *session, const struct command *command, void *values, int argc,
-                  char *const *argv, int *status)
+/* Returns 0, or 1 when the command is over, with its exit status in *status. */
+static int start(struct session *session, const struct command *command, void *values, int argc,
+                 char *const *argv, int *status)
 {
     struct error error = ERROR_INIT;
     session->command = command;
@@ -116,7 +117,7 @@ int session_start(struct session *session, const struct command *command, void *
     return command_parse(command, argc, argv, values, NULL, &session->result->command_line, status);
 }
 
-void session_release(struct session *session, void *values)
+static void release(struct session *session, void *values)
 {
     engine_choices_release(&session->engines);
     registry_release(&session->registry);
@@ -388,23 +389,24 @@ bool session_anything_measured(const struct result *result)
     return false;
 }
 
-int session_run(struct session *session,
-                int (*work)(struct session *session, const struct progress *progress,
-                            struct error *error),
-                bool (*some)(const struct result *result), const char *nothing)
+int session_measure(struct session *session, const struct progress *progress, struct error *error)
+{
+    return measure(&session->plan, progress, session->result, error);
+}
+
+/* Does the work, shows what there is to show, and gives the exit status. */
+static int run(struct session *session, const struct session_steps *steps)
 {
     struct error error = ERROR_INIT;
     progress_view_init(&session->view, STDERR_FILENO, session->given->quiet,
                        session->given->every_ns);
     struct progress progress = progress_view_callbacks(&session->view);
     uint64_t started_ns = clock_now_ns();
-    int code = work(session, &progress, &error);
+    int code = steps->work(session, &progress, &error);
     session->result->elapsed_s = (double)(clock_now_ns() - started_ns) / (double)NS_PER_S;
     progress_view_finish(&session->view);
 
-    int status = code != 0 ? exit_status_of_error(code, interrupt_signal())
-                           : exit_status_of_result(session->result, interrupt_signal());
-    bool measured = code == 0 || some(session->result);
+    bool measured = code == 0 || steps->some(session->result);
     struct error late = ERROR_INIT;
     int delivered = STATUS_DONE;
     if (measured && summarize(session, &late) != 0) {
@@ -414,11 +416,12 @@ int session_run(struct session *session,
         delivered = deliver(session);
     }
     /* Whether a row is slower is only known now. */
-    status = code == 0 ? exit_status_of_result(session->result, interrupt_signal()) : status;
+    int status = code != 0 ? exit_status_of_error(code, interrupt_signal())
+                           : exit_status_of_result(session->result, interrupt_signal());
     if (code != 0) {
         if (!measured && json_file(session) != NULL) {
-            char *message = result_text("%s; %s, %s is left as it was", error.message, nothing,
-                                        json_file(session));
+            char *message = result_text("%s; %s, %s is left as it was", error.message,
+                                        steps->nothing, json_file(session));
             output_complain(session->command->name, message != NULL ? message : error.message);
             free(message);
         } else {
@@ -429,4 +432,20 @@ int session_run(struct session *session,
     }
     /* A result that could not be delivered outweighs an engine that failed, but not the signal. */
     return delivered != STATUS_DONE && status < delivered ? delivered : status;
+}
+
+int session_command(struct session *session, const struct command *command,
+                    const struct session_steps *steps, void *values, int argc, char *const *argv)
+{
+    struct error error = ERROR_INIT;
+    int status;
+    if (start(session, command, values, argc, argv, &status) == 0) {
+        if (steps->prepare(session, &error, &status) == 0) {
+            status = run(session, steps);
+        } else {
+            output_complain(command->name, error.message);
+        }
+    }
+    release(session, values);
+    return status;
 }

@@ -22,15 +22,33 @@ struct session {
     struct progress_view view;
 };
 
-/* Begins the result and parses the command's words into `values`, which begin with `given`.
- * Returns 0, or 1 when the command is over, with its exit status in *status. session_release() in
- * every case. */
-int session_start(struct session *session, const struct command *command, void *values, int argc,
-                  char *const *argv, int *status);
-void session_release(struct session *session, void *values);
+/* What a command does between its words and its result. A command's own struct begins with its
+ * session, so that a step finds the rest behind it. */
+struct session_steps {
+    /* Everything that can be found wrong before the first engine starts. 0, or an error with the
+     * exit status for it in *status. */
+    int (*prepare)(struct session *session, struct error *error, int *status);
+    int (*work)(struct session *session, const struct progress *progress, struct error *error);
+    /* Whether a result of work that was broken off holds anything: one that does not is not
+     * delivered, as it would take the place of a good one. `nothing` says so: "nothing was
+     * measured". */
+    bool (*some)(const struct result *result);
+    const char *nothing;
+};
 
-/* The checks, in this order; each returns 0 or an error with the exit status for it in *status:
- * options together, and whether the result can be written at all; */
+/* The whole command: begins the result, parses the words into `values`, which begin with `given`,
+ * takes the steps, shows what there is to show. Returns the exit status; what the session owns is
+ * released, and `values`. */
+int session_command(struct session *session, const struct command *command,
+                    const struct session_steps *steps, void *values, int argc, char *const *argv);
+
+/* For the steps of a command that measures: measure() by the session's plan, and whether any engine
+ * was run in a round. */
+int session_measure(struct session *session, const struct progress *progress, struct error *error);
+bool session_anything_measured(const struct result *result);
+
+/* For prepare(). The checks, in this order; each returns 0 or an error with the exit status for it
+ * in *status: options together, and whether the result can be written at all; */
 int session_check(struct session *session, struct error *error, int *status);
 /* a suite: the folder, or the built-in one when that is NULL; its warnings go to the result; */
 int session_suite(struct session *session, const char *folder, const char *builtin,
@@ -47,16 +65,5 @@ size_t session_baseline(const struct session *session);
 /* Writes the file of --json as the result is, with its figures; nothing without such a file. For
  * use while the work goes on. */
 int session_save(struct session *session, struct error *error);
-
-/* For session_run(): any engine was run in a round. */
-bool session_anything_measured(const struct result *result);
-
-/* Does the work, shows what there is to show, and gives the exit status. `some` tells whether a
- * result of work that was broken off holds anything: one that does not is not delivered, as it
- * would take the place of a good one. `nothing` says so: "nothing was measured". */
-int session_run(struct session *session,
-                int (*work)(struct session *session, const struct progress *progress,
-                            struct error *error),
-                bool (*some)(const struct result *result), const char *nothing);
 
 #endif
