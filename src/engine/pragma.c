@@ -89,10 +89,32 @@ int pragma_check_name(const char *name, struct error *error)
                      "'%s' is no name of a setting: letters, digits and _ were expected", name);
 }
 
-void pragma_put(struct buffer *sql, const char *name, const char *value)
+/* Appends `PRAGMA name=value`; a value that is no number, word or quoted text is quoted. */
+static void put_pragma(struct buffer *sql, const char *name, const char *value)
 {
     buffer_printf(sql, "PRAGMA %s=", name);
     append_value(sql, value);
+}
+
+int pragma_begin(struct buffer *sql, const char *name, const char *value, struct error *error)
+{
+    buffer_init(sql);
+    int rc = pragma_check_name(name, error);
+    if (rc != 0) {
+        return rc;
+    }
+    put_pragma(sql, name, value);
+    return sql->failed ? error_set(error, ERROR_MEMORY, "out of memory while %s was set", name) : 0;
+}
+
+int pragma_end(enum engine_status status, const char *name, const char *value, const char *text,
+               int code, struct error *error)
+{
+    if (status == ENGINE_OK) {
+        return 0;
+    }
+    return error_set(error, status == ENGINE_BUSY ? ERROR_BUSY : ERROR_ENGINE,
+                     "%s could not be set to %s: %s (code %d)", name, value, text, code);
 }
 
 int pragma_milliseconds(const char *name, const char *value, uint32_t *out, struct error *error)

@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "core/error.h"
+#include "engine/engine.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,8 +13,12 @@
 /* ERROR_INVALID unless the name is letters, digits and _. */
 int pragma_check_name(const char *name, struct error *error);
 
-/* Appends `PRAGMA name=value`; a value that is no number, word or quoted text is quoted. */
-void pragma_put(struct buffer *sql, const char *name, const char *value);
+/* The two halves of setting one, around its execution by the driver: makes `sql` (initialised here,
+ * released by the caller in every case), ERROR_INVALID for the name, ERROR_MEMORY; */
+int pragma_begin(struct buffer *sql, const char *name, const char *value, struct error *error);
+/* and 0 for ENGINE_OK, else an error with the engine's text and code. */
+int pragma_end(enum engine_status status, const char *name, const char *value, const char *text,
+               int code, struct error *error);
 
 /* The value of a timeout, 0 to INT32_MAX ms; ERROR_INVALID for any other text. */
 int pragma_milliseconds(const char *name, const char *value, uint32_t *out, struct error *error);

@@ -47,29 +47,17 @@ static enum engine_status exec_patiently(struct engine_connection *connection, c
 int sqlite_setting_set(struct engine_connection *connection, const char *name, const char *value,
                        struct error *error)
 {
-    int rc = pragma_check_name(name, error);
-    if (rc != 0) {
-        return rc;
-    }
     if (strcasecmp(name, "busy_timeout") == 0) {
         return set_timeout(connection, value, error);
     }
     struct buffer sql;
-    buffer_init(&sql);
-    pragma_put(&sql, name, value);
-    if (sql.failed) {
-        rc = error_set(error, ERROR_MEMORY, "out of memory while %s was set", name);
-        goto out;
+    int rc = pragma_begin(&sql, name, value, error);
+    if (rc == 0) {
+        enum engine_status status = strcasecmp(name, "journal_mode") == 0
+                                        ? exec_patiently(connection, sql.data)
+                                        : sqlite_exec(connection, sql.data);
+        rc = pragma_end(status, name, value, connection->text, connection->code, error);
     }
-    enum engine_status status = strcasecmp(name, "journal_mode") == 0
-                                    ? exec_patiently(connection, sql.data)
-                                    : sqlite_exec(connection, sql.data);
-    if (status != ENGINE_OK) {
-        rc = error_set(error, status == ENGINE_BUSY ? ERROR_BUSY : ERROR_ENGINE,
-                       "%s could not be set to %s: %s (code %d)", name, value, connection->text,
-                       connection->code);
-    }
-out:
     buffer_release(&sql);
     return rc;
 }

@@ -36,27 +36,15 @@ static int set_timeout(struct engine_connection *connection, const char *value, 
 int turso_setting_set(struct engine_connection *connection, const char *name, const char *value,
                       struct error *error)
 {
-    int rc = pragma_check_name(name, error);
-    if (rc != 0) {
-        return rc;
-    }
     if (strcasecmp(name, "busy_timeout") == 0) {
         return set_timeout(connection, value, error);
     }
     struct buffer sql;
-    buffer_init(&sql);
-    pragma_put(&sql, name, value);
-    if (sql.failed) {
-        rc = error_set(error, ERROR_MEMORY, "out of memory while %s was set", name);
-        goto out;
+    int rc = pragma_begin(&sql, name, value, error);
+    if (rc == 0) {
+        enum engine_status status = set_pragma(connection, name, sql.data);
+        rc = pragma_end(status, name, value, connection->text, connection->code, error);
     }
-    enum engine_status status = set_pragma(connection, name, sql.data);
-    if (status != ENGINE_OK) {
-        rc = error_set(error, status == ENGINE_BUSY ? ERROR_BUSY : ERROR_ENGINE,
-                       "%s could not be set to %s: %s (code %d)", name, value, connection->text,
-                       connection->code);
-    }
-out:
     buffer_release(&sql);
     return rc;
 }
