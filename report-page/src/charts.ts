@@ -159,6 +159,18 @@ export function bars(points: readonly BarPoint[], width: number, max: number, la
     });
 }
 
+/** A lane a row, with its engines one below the other. */
+function lanes(rows: string[], engines: string[]): Plot.PlotOptions {
+    return {
+        y: { domain: engines, axis: null, padding: 0.6 },
+        fy: { domain: rows, label: null, padding: 0.12 },
+    };
+}
+
+function laneLabels(width: number): Plot.Markish {
+    return Plot.axisFy({ anchor: "left", label: null, tickFormat: (l: string) => cut(l, width) });
+}
+
 /** Rows of figures with their range over rounds; the engines of a row below each other. */
 export function ranges(
     points: readonly RangePoint[],
@@ -180,10 +192,9 @@ export function ranges(
             tickFormat: options.format,
             ...(options.log ? { ticks: logTicks(domain) } : { ticks: width < 500 ? 4 : 8 }),
         },
-        y: { domain: engines, axis: null, padding: 0.6 },
-        fy: { domain: rows, label: null, padding: 0.12 },
+        ...lanes(rows, engines),
         marks: [
-            Plot.axisFy({ anchor: "left", label: null, tickFormat: (l: string) => cut(l, width) }),
+            laneLabels(width),
             Plot.frame({ stroke: "currentColor", strokeOpacity: 0.15 }),
             Plot.ruleY(points, {
                 y: (p: RangePoint) => p.series.label,
@@ -339,12 +350,11 @@ export function ratios(
             ticks: logTicks(domain).length > 1 ? logTicks(domain) : [domain[0], 1, domain[1]],
             tickFormat: (v: number) => String(Number(v.toPrecision(3))),
         },
-        y: { domain: engines, axis: null, padding: 0.6 },
-        fy: { domain: rows, label: null, padding: 0.12 },
+        ...lanes(rows, engines),
         marks: [
             Plot.rectX(band, { x1: "x1", x2: "x2", fill: "currentColor", fillOpacity: 0.12, className: "floor" }),
             Plot.ruleX([1], { stroke: "currentColor", strokeOpacity: 0.6 }),
-            Plot.axisFy({ anchor: "left", label: null, tickFormat: (l: string) => cut(l, width) }),
+            laneLabels(width),
             Plot.ruleY(points, {
                 y: (p: RatioPoint) => p.series.label,
                 fy: "row",
