@@ -618,8 +618,3 @@ bool table_key_has_forms(const struct table *table, size_t column)
     /* Elsewhere a whole number is an integer, or a real, but not this here and that there. */
     return table->column[column].affinity == AFFINITY_BLOB;
 }
-
-const char *table_column_name(const struct table *table, size_t number)
-{
-    return table->column[number].name;
-}

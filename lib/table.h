@@ -96,7 +96,4 @@ size_t table_columns(const struct table *table);
 /* Whether a column of the key can hold values that differ and yet are one key. */
 bool table_key_has_forms(const struct table *table, size_t column);
 
-/* The name of the column that a value of that number (from 0) is for. */
-const char *table_column_name(const struct table *table, size_t number);
-
 #endif

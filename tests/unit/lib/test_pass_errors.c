@@ -49,15 +49,21 @@ static int set_up(void **unused)
     return 0;
 }
 
-static int tear_down(void **unused)
+/* What the last own() made; own() may then be called again. */
+static void disown(void)
 {
-    (void)unused;
     apply_free(apply);
     stage_free(stage);
     table_free(table);
     apply = NULL;
     stage = NULL;
     table = NULL;
+}
+
+static int tear_down(void **unused)
+{
+    (void)unused;
+    disown();
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     return 0;
 }
@@ -273,14 +279,9 @@ static void keys_staged_twice_are_named(void **unused)
             add_numbers(count + 1, 0);
             assert_int_equal(pass(), 0);
             assert_int_equal(ask("SELECT count(*) FROM t"), count + 1);
-            apply_free(apply);
-            stage_free(stage);
-            table_free(table);
+            disown();
         }
     }
-    apply = NULL;
-    stage = NULL;
-    table = NULL;
 }
 
 static void keys_of_another_slice_are_named(void **unused)
@@ -307,14 +308,9 @@ static void keys_of_another_slice_are_named(void **unused)
             assert_int_equal(ADD(pitot_integer(7), text("mine")), 0);
             assert_int_equal(pass(), 0);
             assert_int_equal(ask("SELECT sum(id) FROM t"), 11);
-            apply_free(apply);
-            stage_free(stage);
-            table_free(table);
+            disown();
         }
     }
-    apply = NULL;
-    stage = NULL;
-    table = NULL;
 }
 
 /* ---- constraints ----------------------------------------------------------------- */
@@ -359,14 +355,9 @@ static void constraints_name_the_row(void **unused)
                 assert_message(cases[i / 2].message);
                 assert_int_equal(ask("SELECT sum(id) FROM t"), 600);
             }
-            apply_free(apply);
-            stage_free(stage);
-            table_free(table);
+            disown();
         }
     }
-    apply = NULL;
-    stage = NULL;
-    table = NULL;
 }
 
 static void unique_values_are_named(void **unused)
@@ -580,13 +571,8 @@ static void many_rows_make_deep_trees(void **unused)
         assert_int_equal(ask("SELECT count(DISTINCT id) FROM t"), ROWS);
         assert_int_equal(ask("SELECT sum(CAST(substr(a, 1, 8) AS INT) = id) FROM t"), ROWS);
         assert_int_equal(ask("SELECT integrity_check = 'ok' FROM pragma_integrity_check"), 1);
-        apply_free(apply);
-        stage_free(stage);
-        table_free(table);
+        disown();
     }
-    apply = NULL;
-    stage = NULL;
-    table = NULL;
 }
 
 /* Few entries fit in a page: the trees take every form that a remainder can give them. */
