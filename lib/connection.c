@@ -106,6 +106,22 @@ int connection_run(struct connection *connection, const char *sql, const char *w
                                             connection_path(connection));
 }
 
+int connection_number(struct connection *connection, const char *sql, int64_t *number,
+                      struct pitot_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_step(statement);
+        *number = sqlite3_column_int64(statement, 0);
+        int finalized = sqlite3_finalize(statement);
+        rc = rc == SQLITE_ROW ? SQLITE_OK : finalized;
+    }
+    return rc == SQLITE_OK ? 0
+                           : failure_sqlite(error, connection->db, rc, "reading '%s'",
+                                            connection_path(connection));
+}
+
 int connection_prepare(struct connection *connection, const char *sql, sqlite3_stmt **statement,
                        struct pitot_error *error)
 {

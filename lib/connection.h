@@ -44,6 +44,9 @@ void connection_close(struct connection *connection);
 /* Runs SQL without results. `what` begins the message. */
 int connection_run(struct connection *connection, const char *sql, const char *what,
                    struct pitot_error *error);
+/* The number that a query yields: the first column of its first row. */
+int connection_number(struct connection *connection, const char *sql, int64_t *number,
+                      struct pitot_error *error);
 
 /* A statement that is kept and reused. */
 int connection_prepare(struct connection *connection, const char *sql, sqlite3_stmt **statement,

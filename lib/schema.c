@@ -215,23 +215,6 @@ static int end_transaction(struct connection *connection, int result, const char
     return result;
 }
 
-/* A number that a query yields. */
-static int query_number(struct connection *connection, const char *sql, int64_t *number,
-                        struct pitot_error *error)
-{
-    sqlite3_stmt *statement = NULL;
-    int rc = sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
-    if (rc == SQLITE_OK) {
-        rc = sqlite3_step(statement);
-        *number = sqlite3_column_int64(statement, 0);
-        int finalized = sqlite3_finalize(statement);
-        rc = rc == SQLITE_ROW ? SQLITE_OK : finalized;
-    }
-    return rc == SQLITE_OK ? 0
-                           : failure_sqlite(error, connection->db, rc, "reading '%s'",
-                                            connection_path(connection));
-}
-
 int schema_create(struct connection *connection, const struct schema *schema,
                   struct pitot_error *error)
 {
@@ -240,7 +223,7 @@ int schema_create(struct connection *connection, const struct schema *schema,
         return result;
     }
     int64_t objects = 0;
-    result = query_number(connection, "SELECT count(*) FROM sqlite_schema", &objects, error);
+    result = connection_number(connection, "SELECT count(*) FROM sqlite_schema", &objects, error);
     if (result == 0 && objects != 0) {
         result = failure(error, PITOT_ERROR_FOREIGN,
                          "'%s' is no database of this library; it was left alone",
@@ -354,7 +337,7 @@ static int rebuild(struct connection *connection, const struct schema *schema,
                    struct pitot_error *error)
 {
     int64_t listed = 0;
-    int result = query_number(
+    int result = connection_number(
         connection, "SELECT count(*) FROM sqlite_schema WHERE name = 'pitot_made'", &listed, error);
     /* Virtual tables before tables, since their own tables go with them. Names of the list may be
      * gone for this reason; those of tables with a trigger of their own, too. */
@@ -430,13 +413,13 @@ int schema_definition(struct connection *connection, const char *table, uint64_t
 
 int schema_cookie(struct connection *connection, int64_t *cookie, struct pitot_error *error)
 {
-    return query_number(connection, "PRAGMA schema_version", cookie, error);
+    return connection_number(connection, "PRAGMA schema_version", cookie, error);
 }
 
 int schema_has_side_effects(struct connection *connection, bool *has, struct pitot_error *error)
 {
     int64_t found = 0;
-    int result = query_number(
+    int result = connection_number(
         connection,
         "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger') OR EXISTS (SELECT 1 "
         "FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS k WHERE t.type = 'table' AND "

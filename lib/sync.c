@@ -63,16 +63,11 @@ int sync_write(sqlite3_stmt *write, const char *source, const struct pitot_sync 
 
 int sync_last_commit(struct connection *connection, uint64_t *sequence, struct pitot_error *error)
 {
-    sqlite3_stmt *statement = NULL;
-    int rc = sqlite3_prepare_v2(connection->db, "SELECT max(commit_sequence) FROM pitot_sync", -1,
-                                &statement, NULL);
-    if (rc == SQLITE_OK) {
-        rc = sqlite3_step(statement);
-        *sequence = (uint64_t)sqlite3_column_int64(statement, 0);
-        int finalized = sqlite3_finalize(statement);
-        rc = rc == SQLITE_ROW ? SQLITE_OK : finalized;
+    int64_t number = 0;
+    int result = connection_number(connection, "SELECT max(commit_sequence) FROM pitot_sync",
+                                   &number, error);
+    if (result == 0) {
+        *sequence = (uint64_t)number;
     }
-    return rc == SQLITE_OK ? 0
-                           : failure_sqlite(error, connection->db, rc, "reading '%s'",
-                                            connection_path(connection));
+    return result;
 }
