@@ -84,27 +84,28 @@ static double served(const struct result_connection *connection, double each)
     return (double)connection->operations * each / (run_measured(connection->window_ns) / 1e9);
 }
 
-static double least_served(const struct result_run *run, const char *role)
+/* Of the connections of a role the one that `pick` (fmin, fmax) prefers; NAN without any. */
+static double picked_served(const struct result_run *run, const char *role,
+                            double (*pick)(double, double))
 {
     double each = operations_each(run, role);
-    double least = (double)NAN;
+    double found = (double)NAN;
     for (size_t i = 0; i < run->connections.count; i++) {
         const struct result_connection *connection = &run->connections.items[i];
-        /* Of a number and NAN fmin takes the number. */
-        least = is_of(connection->role, role) ? fmin(least, served(connection, each)) : least;
+        /* Of a number and NAN both take the number. */
+        found = is_of(connection->role, role) ? pick(found, served(connection, each)) : found;
     }
-    return least;
+    return found;
+}
+
+static double least_served(const struct result_run *run, const char *role)
+{
+    return picked_served(run, role, fmin);
 }
 
 static double most_served(const struct result_run *run, const char *role)
 {
-    double each = operations_each(run, role);
-    double most = (double)NAN;
-    for (size_t i = 0; i < run->connections.count; i++) {
-        const struct result_connection *connection = &run->connections.items[i];
-        most = is_of(connection->role, role) ? fmax(most, served(connection, each)) : most;
-    }
-    return most;
+    return picked_served(run, role, fmax);
 }
 
 static double fairness(const struct result_run *run, const char *role)
