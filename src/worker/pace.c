@@ -7,7 +7,7 @@
 /* A sleep is cut into such slices, so that `stop` is seen. */
 #define SLICE_NS (50 * NS_PER_MS)
 /* A step of early_ns: one up for a sleep that ended late weighs as much as nine down. */
-#define EARLY_STEP_NS 500
+#define EARLY_STEP_NS UINT64_C(500)
 #define EARLY_FIRST_NS (30 * NS_PER_US)
 /* Doubles above this are no moments: centuries away. */
 #define FAR_NS 4e18
