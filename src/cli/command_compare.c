@@ -92,6 +92,12 @@ static const struct option options[] = {
     CONCURRENT_OPTION_ISOLATION(CONCURRENT),
     CONCURRENT_OPTION_OPS(CONCURRENT),
     CONCURRENT_OPTION_BATCH(CONCURRENT),
+    {.name = "workload",
+     .kind = OPTION_TEXT,
+     COMMON_OPTION_FIELD(workload),
+     .argument = "FOLDER",
+     .help = "A workload of your own (schema.sql, load.sql, scripts, suite.json) as the suite "
+             "prod."},
     COMMON_OPTION_SCALE,
     {.name = "threads",
      .kind = OPTION_TEXT,
@@ -196,8 +202,9 @@ static int add_suite(struct compare *compare, enum measured_suite which, struct 
     struct session *session = &compare->session;
     const struct prod_options timed = timed_options(compare);
     struct suite *suite = NULL;
-    int code =
-        case_list_suite(&compare->cases, session, NULL, suite_names[which], &suite, error, status);
+    const char *folder = which == MEASURE_PROD ? session->given->workload : NULL;
+    int code = case_list_suite(&compare->cases, session, folder, suite_names[which], &suite, error,
+                               status);
     if (code != 0) {
         return code;
     }
@@ -226,9 +233,18 @@ static int fill_cases(struct compare *compare, struct error *error, int *status)
     struct plan *plan = &compare->session.plan;
     size_t chosen[MEASURE_SUITES];
     size_t count = 0;
+    bool prod = false;
     prod_options_fill(&compare->given.common, plan);
     int code = list_of_names("--suites", "suite", compare->given.suites, suite_names, chosen,
                              &count, error);
+    for (size_t i = 0; code == 0 && i < count; i++) {
+        prod = prod || chosen[i] == MEASURE_PROD;
+    }
+    if (code == 0 && compare->given.common.workload != NULL && !prod) {
+        code = error_set(error, ERROR_INVALID,
+                         "--workload %s takes the place of prod, which --suites %s leaves out",
+                         compare->given.common.workload, compare->given.suites);
+    }
     *status = exit_status_of_error(code, 0);
     for (size_t i = 0; code == 0 && i < count; i++) {
         if (chosen[i] != MEASURE_CONCURRENT || !compare->given.skip_concurrent) {
@@ -400,6 +416,7 @@ const struct command command_compare = {
         "pitot compare --suites bench --engines sqlite,turso --json compare.json\n"
         "pitot compare --suites bench --engines sqlite=old.so,sqlite=new.so --threshold 5%\n"
         "pitot compare --suites prod --rate 70% --runs 5\n"
+        "pitot compare --suites prod --workload my-app --engines sqlite,turso\n"
         "pitot compare --resume compare.json --suites bench --engines sqlite,turso "
         "--runs 20 --json compare.json",
     .run = run,

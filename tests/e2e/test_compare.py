@@ -220,6 +220,21 @@ class Suites(CompareTest):
         self.assertEqual([(case["label"], case["threads"]) for case in result["cases"]],
                          [("prod ×1", 1), ("prod ×3", 3)])
 
+    def test_an_own_workload_stands_for_prod(self):
+        folder = self.copy_workload("prod")
+
+        def fewer(suite):
+            suite["name"] = "mine"
+            for script in suite["scripts"][1:]:
+                (folder / f"{script['name']}.sql").unlink()
+            suite["scripts"] = suite["scripts"][:1]
+            suite["scenarios"][0]["name"] = "busy-day"
+        self.change_suite(folder, fewer)
+        result = self.several("--workload", folder)
+        self.assertEqual([(case["suite"], case["scenario"]) for case in result["cases"]],
+                         [("bench", "select-point"), ("mine", "busy-day")])
+        self.assertEqual(len(self.tables(result)["mine", "p99"]["rows"]), 1)
+
     def test_at_a_rate_tails_may_have_verdicts(self):
         result = self.several("--rate", 4000)
         self.assertEqual([case["rate"] for case in result["cases"]], [None, 4000])

@@ -154,10 +154,11 @@ class SetupTest(unittest.TestCase):
         self.assertEqual(done.returncode, 3)
         self.assertIn("could not install: ninja-build", done.stderr)
 
-    def test_tests_need_a_python_with_jsonschema(self):
+    def test_tests_need_a_python_with_modules(self):
         for text, packages in (
-            ('[ "$2" = "" ]', "python3-jsonschema"),
-            ("exit 1", "python3 python3-jsonschema"),
+            ('[ "$2" = "" ]', "python3-jsonschema python3-yaml"),
+            ('[ "$2" != "import yaml" ]', "python3-yaml"),
+            ("exit 1", "python3 python3-jsonschema python3-yaml"),
         ):
             with self.subTest(text=text):
                 done = self.setup("--tests", python3=text, id="echo 1000")
