@@ -1,10 +1,20 @@
 # What `cmake --install` puts where; the library's own files are in lib/CMakeLists.txt.
 include(GNUInstallDirs)
 set(data_folder ${CMAKE_INSTALL_DATADIR}/pitot)
+# Man pages name folders below the prefix, which `cmake --install` may be given: they are made with
+# this in its place, and installed with the prefix itself.
+set(prefix_mark "%PREFIX%")
+foreach(kind DATADIR DOCDIR MANDIR)
+    if(IS_ABSOLUTE "${CMAKE_INSTALL_${kind}}")
+        set(named_${kind} "${CMAKE_INSTALL_${kind}}")
+    else()
+        set(named_${kind} "${prefix_mark}/${CMAKE_INSTALL_${kind}}")
+    endif()
+endforeach()
 set(documents
     "-DPROJECT_VERSION=${PROJECT_VERSION}"
-    "-Ddatadir=${CMAKE_INSTALL_FULL_DATADIR}/pitot"
-    "-Ddocdir=${CMAKE_INSTALL_FULL_DOCDIR}")
+    "-Ddatadir=${named_DATADIR}/pitot"
+    "-Ddocdir=${named_DOCDIR}")
 set(man ${CMAKE_BINARY_DIR}/man)
 find_program(AWK awk REQUIRED)
 
@@ -48,9 +58,22 @@ install(PROGRAMS scripts/build-engine-sqlite scripts/build-engines-node scripts/
         DESTINATION ${data_folder}/scripts)
 install(DIRECTORY engines workloads DESTINATION ${data_folder})
 
-install(FILES ${man}/pitot.1 OPTIONAL DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES docs/man/pitot-worker.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(DIRECTORY ${man}/library/ OPTIONAL DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
+install(DIRECTORY ${man}/library/ OPTIONAL DESTINATION ${CMAKE_INSTALL_MANDIR}/man3
+        PATTERN libpitot.3 EXCLUDE)
+foreach(page pitot.1 library/libpitot.3)
+    get_filename_component(name ${page} NAME)
+    string(REGEX REPLACE ".*\\." "man" section ${page})
+    string(REPLACE "${prefix_mark}" "\${CMAKE_INSTALL_PREFIX}" target
+           "${named_MANDIR}/${section}")
+    install(CODE "
+        if(EXISTS \"${man}/${page}\")
+            file(READ \"${man}/${page}\" text)
+            string(REPLACE \"${prefix_mark}\" \"\${CMAKE_INSTALL_PREFIX}\" text \"\${text}\")
+            file(WRITE \"${man}/installed/${name}\" \"\${text}\")
+            file(INSTALL \"${man}/installed/${name}\" DESTINATION \"${target}\")
+        endif()")
+endforeach()
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN man EXCLUDE)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})

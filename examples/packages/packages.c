@@ -214,7 +214,7 @@ static int prepare(struct browser *browser)
     bool fine =
         sqlite3_prepare_v2(db, "SELECT count(*)" MATCHES, -1, &browser->count, NULL) == SQLITE_OK &&
         sqlite3_prepare_v2(db,
-                           "SELECT name, version, size, summary" MATCHES
+                           "SELECT name, ifnull(version, ''), size, ifnull(summary, '')" MATCHES
                            " ORDER BY name, architecture LIMIT ?2 OFFSET ?3",
                            -1, &browser->list, NULL) == SQLITE_OK;
     if (!fine) {

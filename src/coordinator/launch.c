@@ -1,6 +1,6 @@
 #include "coordinator/launch.h"
 
-#include "base/file.h"
+#include "coordinator/place.h"
 #include "measure/limit.h"
 
 #include <errno.h>
@@ -48,32 +48,6 @@ static int make_pipe(int ends[2], struct error *error)
         }
     }
     return 0;
-}
-
-/* The programs lie beside pitot. */
-char *launch_program_path(const char *name, struct error *error)
-{
-    char self[4096];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0) {
-        error_errno(error, errno, "cannot read /proc/self/exe to find %s", name);
-        return NULL;
-    }
-    self[length] = '\0';
-    char *slash = strrchr(self, '/');
-    if (slash != NULL) {
-        *slash = '\0';
-    }
-    char *path = file_join(self, name);
-    if (path == NULL) {
-        error_set(error, ERROR_MEMORY, "out of memory");
-    } else if (access(path, X_OK) != 0) {
-        error_set(error, ERROR_UNAVAILABLE,
-                  "%s is not beside pitot: %s is missing or not executable", name, path);
-        free(path);
-        path = NULL;
-    }
-    return path;
 }
 
 struct arguments {
@@ -127,7 +101,7 @@ static int build_arguments(const struct engine_choice *choice, struct arguments 
 {
     const struct manifest *manifest = choice->manifest;
     if (manifest->command.count == 0) {
-        char *program = launch_program_path("pitot-worker", error);
+        char *program = place_of_program("pitot-worker", error);
         if (program == NULL) {
             return (int)(error == NULL ? ERROR_UNAVAILABLE : error->code);
         }

@@ -15,10 +15,6 @@ struct launched {
     int log;    /* its standard output and error */
 };
 
-/* Path of a program of ours, which lies beside pitot: a new string, or NULL with UNAVAILABLE (it is
- * missing) or ERROR_MEMORY. */
-char *launch_program_path(const char *name, struct error *error);
-
 /* The caller closes the descriptors and reaps the process. On failure nothing was started. */
 int launch_worker(const struct engine_choice *choice, struct launched *out, struct error *error);
 

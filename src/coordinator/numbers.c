@@ -3,8 +3,8 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "coordinator/data.h"
-#include "coordinator/launch.h"
 #include "coordinator/measurement.h"
+#include "coordinator/place.h"
 #include "coordinator/process.h"
 #include "core/clock.h"
 #include "result/json.h"
@@ -42,7 +42,7 @@ static int no_memory(struct error *error)
 static int words_of(const struct numbers_library *library, result_strings *words,
                     struct error *error)
 {
-    char *program = launch_program_path("pitot-numbers", error);
+    char *program = place_of_program("pitot-numbers", error);
     char *items[3] = {NULL};
     size_t count = 0;
     if (program == NULL) {

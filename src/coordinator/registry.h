@@ -26,7 +26,7 @@ struct manifest {
     char *summary;
     char *file;             /* where it was read, "built in" otherwise */
     char *driver;           /* of pitot-worker; NULL for one with a command */
-    char *library;          /* path; ${cache}, ${version}, ${arch} expanded; NULL: none needed */
+    char *library;          /* path; ${cache}, ${version}, … expanded; NULL: none needed */
     char *version;          /* that `get` would bring, NULL: not said */
     char *get;              /* the one command that makes it ready, NULL: always ready */
     result_strings command; /* argv of a worker of its own; empty: pitot-worker */

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "coordinator/place.h"
 #include "coordinator/registry_internal.h"
 
 #include <stdlib.h>
@@ -202,26 +203,34 @@ out:
     return status;
 }
 
-/* Replaces ${cache}, ${version}, ${arch} and $$. */
+/* Appends a folder and frees its name; NULL: no memory. */
+static int put_folder(struct buffer *buffer, char *folder, struct error *error)
+{
+    if (folder == NULL) {
+        return out_of_memory(error);
+    }
+    buffer_puts(buffer, folder);
+    free(folder);
+    return 0;
+}
+
+/* Replaces ${cache}, ${scripts}, ${version}, ${arch} and $$. */
 static int expand(const char *text, const char *key, const char *version, const char *where,
                   char **out, struct error *error)
 {
     int status = 0;
     struct buffer buffer;
     buffer_init(&buffer);
-    for (const char *at = text; *at != '\0';) {
+    for (const char *at = text; *at != '\0' && status == 0;) {
         if (strncmp(at, "$$", 2) == 0) {
             buffer_putc(&buffer, '$');
             at += 2;
         } else if (strncmp(at, "${cache}", 8) == 0) {
-            char *cache = registry_cache_folder();
-            if (cache == NULL) {
-                status = out_of_memory(error);
-                break;
-            }
-            buffer_puts(&buffer, cache);
-            free(cache);
+            status = put_folder(&buffer, registry_cache_folder(), error);
             at += 8;
+        } else if (strncmp(at, "${scripts}", 10) == 0) {
+            status = put_folder(&buffer, place_of_scripts(), error);
+            at += 10;
         } else if (strncmp(at, "${version}", 10) == 0 && version != NULL) {
             buffer_puts(&buffer, version);
             at += 10;
@@ -229,16 +238,14 @@ static int expand(const char *text, const char *key, const char *version, const 
             status = error_set(error, ERROR_INVALID,
                                "%s: \"%s\" holds ${version}, but there is no key \"version\"",
                                where, key);
-            break;
         } else if (strncmp(at, "${arch}", 7) == 0) {
             buffer_puts(&buffer, MACHINE);
             at += 7;
         } else if (strncmp(at, "${", 2) == 0) {
             status = error_set(error, ERROR_INVALID,
-                               "%s: \"%s\" holds \"%.40s\"; known are ${cache}, ${version}, "
-                               "${arch}, and $$ for a dollar sign",
+                               "%s: \"%s\" holds \"%.40s\"; known are ${cache}, ${scripts}, "
+                               "${version}, ${arch}, and $$ for a dollar sign",
                                where, key, at);
-            break;
         } else {
             buffer_putc(&buffer, *at++);
         }

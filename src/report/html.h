@@ -18,7 +18,7 @@ struct report_source {
 bool report_html_ready(void);
 #define REPORT_HTML_MISSING                                                                        \
     "this pitot was built without the report page, which needs Node and npm at build: install "    \
-    "them (Debian: apt-get install nodejs npm) and run make build again"
+    "them (Debian: apt-get install nodejs npm), then make build or make install again"
 
 /* Appends the page with the results, first to last beside each other. UNAVAILABLE: this build has
  * no page; ERROR_MEMORY. */

@@ -4,11 +4,13 @@ Everything is staged (DESTDIR) in a folder of the test and used in others, outsi
 """
 
 import fcntl
+import json
 import os
 import pathlib
 import pty
 import re
 import select
+import shlex
 import shutil
 import signal
 import struct
@@ -41,7 +43,6 @@ class InstallTest(PitotTest):
     def environment(self, changes=None):
         return super().environment({
             "PKG_CONFIG_PATH": self.library / "pkgconfig",
-            "PKG_CONFIG_SYSROOT_DIR": self.stage,
             "LD_LIBRARY_PATH": self.library,
             **(changes or {}),
         })
@@ -89,7 +90,28 @@ class Files(InstallTest):
         for command in ("verify", "prod", "bench", "compare", "numbers", "report", "engines"):
             self.assertIn(f"\n.SS {command}\n", page)
             self.assertIn(f"Usage: pitot {command} ", page)
-        self.assertIsNone(re.search(r"@[A-Za-z]+@", page))
+        self.assertIsNone(re.search(r"@[A-Za-z]+@|%[A-Z]+%", page))
+
+    def test_installed_below_another_prefix(self):
+        """`cmake --install --prefix`: what names folders names those of this installation."""
+        prefix = self.work / "other prefix"
+        done = subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        library = prefix / self.library.relative_to(self.prefix)
+        page = (prefix / "share" / "man" / "man1" / "pitot.1").read_text(encoding="utf-8")
+        self.assertIn(f"{prefix}/share/pitot/scripts", page)
+        page = (prefix / "share" / "man" / "man3" / "libpitot.3").read_text(encoding="utf-8")
+        self.assertIn(f"{prefix}/share/doc/pitot/library.md", page)
+        for text in (library / "pkgconfig" / "pitot.pc", library / "cmake" / "pitot" /
+                     "pitot-config.cmake"):
+            self.assertNotIn(str(self.prefix), text.read_text())
+        flags = self.run_command("pkg-config", "--cflags", "--libs", "pitot",
+                                 env={"PKG_CONFIG_PATH": library / "pkgconfig"}).stdout
+        words = [pathlib.Path(word[2:]).resolve() for word in shlex.split(flags)
+                 if word.startswith(("-I/", "-L/"))]
+        self.assertIn((prefix / "include").resolve(), words)
+        self.assertIn(library.resolve(), words)
 
     def test_the_notices_of_what_the_page_bundles(self):
         notices = self.prefix / "share" / "doc" / "pitot" / "report-page-licences.txt"
@@ -105,6 +127,20 @@ class Files(InstallTest):
 
 
 class Pitot(InstallTest):
+    def test_engines_are_made_ready_by_what_is_installed(self):
+        """Also where it has been moved to. There is no Makefile beside it."""
+        shutil.copytree(self.prefix, self.work / "moved", symlinks=True)
+        for prefix in (self.prefix, self.work / "moved"):
+            listed = json.loads(self.command(prefix / "bin" / "pitot", "engines", "--json").stdout)
+            found = {engine["name"]: engine["get"] for engine in listed["engines"]
+                     if not engine["ready"]}
+            self.assertGreater(len(found), 5)
+            for get in found.values():
+                program = pathlib.Path(get.split()[0])
+                self.assertEqual(program.parent, (prefix / "share/pitot/scripts").resolve())
+                self.command(program, "--help")
+            self.assertRegex(found["turso"], r"/build-engine-turso \d+\.\d+\.\d+$")
+
     def test_it_finds_its_worker(self):
         done = self.command(self.prefix / "bin" / "pitot", "bench", "--engines",
                             f"{self.sqlite()},null", "--rows", 50, "--iterations", 20, "--rounds",

@@ -100,10 +100,10 @@ class Listed(NodeTest):
                 engine = self.listed()[name]
                 self.assertFalse(engine["ready"])
                 self.assertIn(f"{package}/package.json", engine["missing"])
-                self.assertEqual(engine["get"], "make engines")
+                self.assertEqual(engine["get"], "scripts/build-engines-node")
                 done = self.pitot(*self.arguments("prod", name), status=3)
                 self.assertIn(f"engine {name} is not ready", done.stderr)
-                self.assertIn("get it with: make engines", done.stderr)
+                self.assertIn("get it with: scripts/build-engines-node", done.stderr)
 
     def test_default_engines_that_are_not_ready_are_left_out(self):
         self.own_copy(without="better-sqlite3")
@@ -114,7 +114,7 @@ class Listed(NodeTest):
         self.assertEqual(names, ["node:sqlite", self.sqlite_name(result), "turso-js"], done)
         warning = next(w for w in result["warnings"] if w["subject"] == "better-sqlite3")
         self.assertIn("left out, since it is not ready", warning["text"])
-        self.assertIn("get it with: make engines", warning["text"])
+        self.assertIn("get it with: scripts/build-engines-node", warning["text"])
 
     @staticmethod
     def sqlite_name(result):

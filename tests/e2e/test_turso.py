@@ -63,12 +63,12 @@ class Library(TursoTest):
                 self.assertEqual(engine["library"], os.path.realpath(BUILT / "libturso.so"))
                 self.assertEqual(engine["default"], name == "turso")
         self.assertFalse(listed["turso-next"]["ready"])
-        self.assertIn("make turso TURSO_VERSION=", listed["turso-next"]["get"])
+        self.assertIn("scripts/build-engine-turso ", listed["turso-next"]["get"])
 
     def test_a_version_that_is_not_built(self):
         done = self.pitot(*self.arguments("prod", "turso,turso@0.7.1"), status=3)
         self.assertIn("engine turso@0.7.1 is not ready", done.stderr)
-        self.assertIn("get it with: make turso TURSO_VERSION=0.7.1", done.stderr)
+        self.assertIn("get it with: scripts/build-engine-turso 0.7.1", done.stderr)
 
     def test_a_library_of_another_version_is_refused(self):
         self.build("0.7.1").symlink_to(os.path.realpath(BUILT))

@@ -126,7 +126,7 @@ static void built_in(void **state)
         assert_true(manifest->is_default == node[i].is_default);
         assert_true(manifest->no_shm == node[i].no_shm);
         assert_int_equal(manifest->faults.count, node[i].faults);
-        assert_string_equal(manifest->get, "make engines");
+        assert_string_equal(manifest->get, "scripts/build-engines-node");
         char *why = NULL;
         assert_false(manifest_ready(manifest, &why));
         assert_holds(why, "/node/node");

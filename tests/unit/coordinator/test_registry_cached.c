@@ -76,7 +76,7 @@ static void built_versions_are_engines(void **state)
     assert_string_equal(old->base, "turso");
     assert_string_equal(old->version, "0.7.1");
     assert_string_equal(old->library, in_folder("cache/pitot/engines/turso@0.7.1/libturso.so"));
-    assert_string_equal(old->get, "make turso TURSO_VERSION=0.7.1");
+    assert_string_equal(old->get, "scripts/build-engine-turso 0.7.1");
     assert_string_equal(old->driver, turso->driver);
     assert_string_equal(old->options.items[0].name, "version");
     assert_string_equal(old->options.items[0].value, "0.7.1");
@@ -109,7 +109,7 @@ static void of_fixed_versions(void **state)
         const struct manifest *manifest = registry_find(&registry, names[i]);
         char path[256], get[256];
         snprintf(path, sizeof path, "cache/pitot/engines/turso@%s/libturso.so", manifest->version);
-        snprintf(get, sizeof get, "make turso TURSO_VERSION=%s", manifest->version);
+        snprintf(get, sizeof get, "scripts/build-engine-turso %s", manifest->version);
         assert_string_equal(manifest->library, in_folder(path));
         assert_string_equal(manifest->get, get);
         assert_string_equal(manifest->options.items[0].value, manifest->version);
@@ -128,7 +128,7 @@ static void versions_that_are_not_built(void **state)
     load();
     assert_int_equal(choose("null,turso@0.8.1-pre.3"), ERROR_UNAVAILABLE);
     assert_holds(error.message, "turso@0.8.1-pre.3 is not ready");
-    assert_holds(error.message, "make turso TURSO_VERSION=0.8.1-pre.3");
+    assert_holds(error.message, "scripts/build-engine-turso 0.8.1-pre.3");
     build("turso@0.8.1-pre.3", "libturso.so");
     assert_int_equal(choose("turso@0.8.1-pre.3"), ERROR_UNAVAILABLE);
     assert_holds(error.message, "try again");
