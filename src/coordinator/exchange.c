@@ -164,12 +164,13 @@ static double rate_of(struct exchange *exchange, uint64_t done, uint64_t now)
     return exchange->per_second;
 }
 
-static void read_progress(struct exchange_worker *worker, const json_t *line, uint64_t now)
+static void read_progress(const struct exchange *exchange, struct exchange_worker *worker,
+                          const json_t *line, uint64_t now)
 {
     uint64_t done = 0;
     json_get_u64_or(line, "done", "progress", 0, &done, NULL);
     json_get_u64_or(line, "total", "progress", PROGRESS_UNKNOWN, &worker->total, NULL);
-    if (done != worker->done) {
+    if (done != worker->done || exchange->lines_are_life) {
         worker->done = done;
         worker->done_at_ns = now;
     }
@@ -194,7 +195,7 @@ static void pass_progress(struct exchange *exchange, struct exchange_worker *wor
             exchange->deadline_ns += measurement_headway_ns(exchange->plan_case->plan);
         }
     }
-    read_progress(worker, line, now);
+    read_progress(exchange, worker, line, now);
     state.done = done_by_all(exchange, &state.total);
     state.per_second = rate_of(exchange, state.done, now);
     if (exchange->expected_ns != PROGRESS_UNKNOWN) {

@@ -37,6 +37,7 @@ struct exchange {
      * alone are no sign of life: they come from a thread that measures nothing. UINT64_MAX: no
      * limit. */
     uint64_t headway_ns;
+    bool lines_are_life; /* but here they are: one step may count nothing for as long as it takes */
     uint64_t deadline_ns; /* absolute; UINT64_MAX: none */
     bool loading;         /* errors are about load.sql */
     bool uninterruptible;

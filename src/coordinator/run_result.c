@@ -453,6 +453,13 @@ static bool read_place(const struct script *script, const json_t *line, struct s
     return false;
 }
 
+/* Workers say "job: …" of what is wrong with a job, in the phase "job". */
+static bool begins_with(const char *message, const char *phase)
+{
+    size_t length = strlen(phase);
+    return strncmp(message, phase, length) == 0 && strncmp(message + length, ": ", 2) == 0;
+}
+
 void run_read_error(const struct plan_case *plan_case, const json_t *line, bool loading,
                     bool *in_script, struct error *error)
 {
@@ -476,6 +483,7 @@ void run_read_error(const struct plan_case *plan_case, const json_t *line, bool 
             error, *in_script && what != ERROR_FULL ? ERROR_INVALID : what, "%s/schema.sql: %s",
             plan_case->suite->folder ? plan_case->suite->folder : plan_case->suite->name, message);
     } else {
-        error_set(error, what, "%s%s%s", phase ? phase : "", phase ? ": " : "", message);
+        bool named = phase == NULL || begins_with(message, phase);
+        error_set(error, what, "%s%s%s", named ? "" : phase, named ? "" : ": ", message);
     }
 }

@@ -104,7 +104,7 @@ static int load(const struct building *building, const struct engine_choice *cho
         exchange_about(building->plan_case, "building the template", m->progress);
     json_t *line = NULL;
     /* An index over gigabytes is one statement during which nothing is counted. */
-    exchange.headway_ns = UINT64_MAX;
+    exchange.lines_are_life = true;
     exchange.loading = true;
     int status = settings_of_load(m->plan, &exchange.settings, error);
     if (status == 0) {

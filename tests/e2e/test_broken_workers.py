@@ -2,6 +2,7 @@
 and nothing is left behind. tests/engines/broken-worker.py is the worker."""
 
 import json
+import os
 import signal
 import sys
 import unittest
@@ -155,7 +156,7 @@ class BrokenWorkers(PitotTest):
     def test_silence_after_go(self):
         """Given up 10 s after the grace; side by side, since each takes as long."""
         started = []
-        for fault in ("silence", "standing-still", "flood", "wordy-for-ever"):
+        for fault in ("silence", "standing-still", "stopped", "flood", "wordy-for-ever"):
             names = (self.engine(fault), "null")
             started.append((names[0], fault, self.start(*self.short(*names, folder=fault))))
         for name, fault, process in started:
@@ -166,6 +167,24 @@ class BrokenWorkers(PitotTest):
                 self.assertEqual([engine["status"] for engine in engines], ["failed", "ok"])
                 self.assertIn("gave no result in time", engines[0]["error"])
                 self.assertEqual(engines[0]["name"], name)
+
+    def test_held_by_a_signal_while_it_loads(self):
+        """A statement may take as long as it needs, a worker that is silent may not."""
+        workload = self.copy_workload("prod")
+        with open(workload / "load.sql", "a", encoding="utf-8") as script:
+            script.write("\nWITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c) "
+                         "SELECT max(x) FROM c;\n")
+        process = self.start("prod", "--workload", workload, "--scale", "small", "--engines",
+                             self.sqlite(), "--timeout", "100")
+        for line in process.stderr:
+            if b"building the template" in line:
+                break
+        (worker,) = pitot_test.descendants(process.pid)
+        os.kill(worker, signal.SIGSTOP)
+        done = self.finish(process)
+        self.assertEqual(done.status, 3, done)
+        self.assertRegex(done.stderr, r"the template could not be built: the worker of sqlite\S* "
+                                      r"made no headway for 30\.1 s")
 
     def test_a_worker_that_does_not_hear_stop(self):
         process = self.start(*self.short(self.engine("standing-still")))

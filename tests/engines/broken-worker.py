@@ -160,6 +160,11 @@ def standing_still(line):
         time.sleep(0.02)
 
 
+def stopped(line):
+    """Held by a signal: it cannot even hear that it is to end."""
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
 def flood(line):
     """Progress lines as fast as they can be written, with a counter that does get on."""
     done = 0
@@ -312,6 +317,7 @@ FAULTS = {
     "twice": twice,
     "silence": silence,
     "standing-still": standing_still,
+    "stopped": stopped,
     "flood": flood,
     "wordy": wordy,
     "wordy-for-ever": wordy_for_ever,

@@ -1,6 +1,7 @@
 /* What a worker may do to the coordinator, by small workers in the shell and short limits. */
 #include "coordinator/exchange.h"
 #include "coordinator/interrupt.h"
+#include "coordinator/run_result.h"
 
 #include "core/clock.h"
 
@@ -27,6 +28,8 @@
 #define READY "echo '{\"kind\":\"ready\"}' >&3; "
 #define RESULT "echo '{\"kind\":\"result\"}' >&3; "
 #define PROGRESS(done) "echo '{\"kind\":\"progress\",\"phase\":\"run\",\"done\":" #done "}' >&3; "
+#define ERROR_LINE(phase, message)                                                                 \
+    "echo '{\"kind\":\"error\",\"phase\":\"" phase "\",\"message\":\"" message "\"}' >&3; "
 #define SILENCE "exec sleep 600"
 /* A child in the worker's group that holds all its descriptors. */
 #define CHILD "sleep 600 & "
@@ -201,6 +204,11 @@ static void waiting_for_a_line(void **state)
         {HELLO "exec yes '{\"kind\":\"progress\",\"done\":1}' >&3", UINT64_MAX, SHORT_NS,
          ERROR_TIMEOUT, "gave no ready in time"},
         {HELLO "exec yes >&2", SHORT_NS, PATIENCE_NS, ERROR_TIMEOUT, "no headway"},
+        /* Held by a signal, as by a debugger: it neither speaks nor ends. */
+        {HELLO "kill -STOP $$", SHORT_NS, PATIENCE_NS, ERROR_TIMEOUT,
+         "the worker of fake made no headway for 0.2 s"},
+        {HELLO PROGRESS(7) "kill -STOP $$", UINT64_MAX, SHORT_NS, ERROR_TIMEOUT,
+         "the worker of fake gave no ready in time"},
         {HELLO RESULT SILENCE, UINT64_MAX, PATIENCE_NS, ERROR_PROTOCOL,
          "\"result\" where ready was due"},
         {HELLO HELLO SILENCE, UINT64_MAX, PATIENCE_NS, ERROR_PROTOCOL,
@@ -212,9 +220,8 @@ static void waiting_for_a_line(void **state)
          ERROR_PROTOCOL, "more than 64 MiB"},
         {HELLO "printf '{\"kind\":\"ready\"}' >&3", UINT64_MAX, PATIENCE_NS, ERROR_PROTOCOL,
          "in the middle of a line"},
-        {HELLO
-         "echo '{\"kind\":\"error\",\"phase\":\"open\",\"message\":\"no file\"}' >&3; " SILENCE,
-         UINT64_MAX, PATIENCE_NS, ERROR_ENGINE, "open: no file"},
+        {HELLO ERROR_LINE("open", "no file") SILENCE, UINT64_MAX, PATIENCE_NS, ERROR_ENGINE,
+         "open: no file"},
         {HELLO "exit 7", UINT64_MAX, PATIENCE_NS, ERROR_ENGINE, "status 7 without a result"},
         {HELLO "kill -6 $$", UINT64_MAX, PATIENCE_NS, ERROR_ENGINE, "signal 6"},
         /* The pipes stay open, and still its death is seen. */
@@ -234,6 +241,49 @@ static void waiting_for_a_line(void **state)
         end(&worker);
         assert_says(&worker.error, status, cases[i].code, cases[i].text);
         assert_int_equal(given, status == 0);
+    }
+}
+
+/* Where one step may count nothing for as long as it takes. */
+static void lines_as_signs_of_life(void **state)
+{
+    (void)state;
+    const struct {
+        const char *script;
+        uint64_t headway_ns, limit_ns;
+        const char *text;
+    } cases[] = {
+        {HELLO "while :; do " PROGRESS(7) "done", 2 * SHORT_NS, 5 * SHORT_NS, "gave no ready"},
+        {HELLO PROGRESS(7) "kill -STOP $$", SHORT_NS, PATIENCE_NS,
+         "the worker of fake made no headway for 0.2 s"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct worker worker;
+        json_t *line = NULL;
+        assert_int_equal(start(&worker, cases[i].script, PATIENCE_NS), 0);
+        struct exchange exchange = exchange_with(&worker);
+        exchange.lines_are_life = true;
+        exchange.headway_ns = cases[i].headway_ns;
+        exchange.deadline_ns = clock_now_ns() + cases[i].limit_ns;
+        int status = exchange_await(&exchange, "ready", &line, &worker.error);
+        end(&worker);
+        assert_says(&worker.error, status, ERROR_TIMEOUT, cases[i].text);
+    }
+}
+
+static void an_error_names_its_phase_once(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {{"job", "job: no rate", "job: no rate"},
+                                           {"job", "jobs: no rate", "job: jobs: no rate"},
+                                           {"open", "no file", "open: no file"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool in_script;
+        struct error error = ERROR_INIT;
+        json_t *line = json_pack("{s:s, s:s}", "phase", cases[i][0], "message", cases[i][1]);
+        run_read_error(NULL, line, false, &in_script, &error);
+        json_decref(line);
+        assert_string_equal(error.message, cases[i][2]);
     }
 }
 
@@ -532,6 +582,8 @@ int main(void)
         cmocka_unit_test(hello),
         cmocka_unit_test(the_last_words_are_kept),
         cmocka_unit_test(waiting_for_a_line),
+        cmocka_unit_test(lines_as_signs_of_life),
+        cmocka_unit_test(an_error_names_its_phase_once),
         cmocka_unit_test(progress_is_passed_on),
         cmocka_unit_test(all_are_waited_for_and_told_apart),
         cmocka_unit_test(their_progress_is_a_sum),
