@@ -83,6 +83,11 @@ int connection_open(struct connection *connection, const char *path, const char 
         connection_close(connection);
         return result;
     }
+    if (kind != CONNECTION_READER && sqlite3_db_readonly(connection->db, "main") == 1) {
+        /* SQLite opens what it may not write for reading alone, and does not say so. */
+        connection_close(connection);
+        return failure(error, PITOT_ERROR_PERMISSION, "'%s' may be read, but not be written", path);
+    }
     return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,18 +207,29 @@ void source_leave_database(struct pitot_source *source)
     }
 }
 
-void source_free(struct pitot_source *source)
+static void close_descriptor(int *descriptor)
+{
+    if (*descriptor >= 0) {
+        close(*descriptor);
+        *descriptor = -1;
+    }
+}
+
+/* All but the handle. */
+static void release(struct pitot_source *source)
 {
     for (size_t i = 0; i < source->table_count; i++) {
         stage_free(source->tables[i].stage);
         table_free(source->tables[i].table);
     }
-    if (source->wake_descriptor >= 0) {
-        close(source->wake_descriptor);
-    }
-    if (source->cancel_descriptor >= 0) {
-        close(source->cancel_descriptor);
-    }
+    source->table_count = 0;
+    close_descriptor(&source->wake_descriptor);
+    close_descriptor(&source->cancel_descriptor);
+}
+
+void source_free(struct pitot_source *source)
+{
+    release(source);
     free(source->tables);
     free(source);
 }
@@ -398,6 +410,20 @@ void source_ask_to_stop(struct pitot_source *source)
     wake(source);
 }
 
+/* What only a running source needs; with `writing` held. Its handle stays valid until the store is
+ * freed. */
+static void give_back(struct pitot_source *source)
+{
+    while (atomic_load(&source->wakers) > 0) {
+        sched_yield(); /* a Resync that came before the stop is just writing to the descriptor */
+    }
+    release(source);
+    pthread_mutex_lock(&source->store->mutex);
+    source->memory_kept = 0;
+    source->rows_kept = 0;
+    pthread_mutex_unlock(&source->store->mutex);
+}
+
 int pitot_source_stop(struct pitot_source *source, int timeout_ms, struct pitot_error *error)
 {
     if (source == NULL || timeout_ms < PITOT_FOREVER) {
@@ -432,6 +458,7 @@ int pitot_source_stop(struct pitot_source *source, int timeout_ms, struct pitot_
         pthread_join(source->thread, NULL);
         pthread_mutex_lock(&store->writing);
         source_leave_database(source);
+        give_back(source);
         pthread_mutex_unlock(&store->writing);
     }
     return result;
@@ -459,6 +486,7 @@ int pitot_resync(struct pitot_source *source, struct pitot_ticket *ticket,
     } else {
         asleep = !source->requested && source->started_ns == 0;
         source->requested = true;
+        atomic_fetch_add(&source->wakers, asleep);
         if (ticket != NULL) {
             *ticket = (struct pitot_ticket){.source = source->id, .pass = source->begun + 1};
         }
@@ -466,6 +494,7 @@ int pitot_resync(struct pitot_source *source, struct pitot_ticket *ticket,
     pthread_mutex_unlock(&store->mutex);
     if (asleep) {
         wake(source);
+        atomic_fetch_sub(&source->wakers, 1);
     }
     return result;
 }

@@ -44,6 +44,7 @@ struct pitot_source {
     size_t table_count;
     pthread_t thread;
     int wake_descriptor;   /* eventfd: look at what is asked */
+    atomic_uint wakers;    /* threads that are about to write to it */
     int cancel_descriptor; /* timerfd: readable when the pass is to end */
     atomic_bool cancelled; /* stopped or closing; set under the store's mutex */
     struct pitot_pass pass;

@@ -101,8 +101,16 @@ static int create(struct pitot_store *store, const struct schema *schema, struct
         }
         sqlite3_free(bytes);
     }
-    if (result == 0 || result == 1) {
-        result = published ? 0 : create_in_place(store, schema, error);
+    if (result == 1) {
+        /* Not renamed: the file system cannot, or somebody has made a file there just now. */
+        struct path_look look;
+        result = path_look(store->path, store->vfs, &look, error);
+        if (result == 0 && look.content != PATH_MISSING && look.content != PATH_EMPTY) {
+            return foreign(store, error);
+        }
+    }
+    if (result == 0 && !published) {
+        result = create_in_place(store, schema, error);
     }
     if (result == 0) {
         result = connect(store, CONNECTION_WRITER, error);

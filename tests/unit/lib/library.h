@@ -57,6 +57,14 @@ static inline void assert_ok_at(int result, const struct pitot_error *error, con
         assert_int_equal(error.code, (wanted));                                                    \
     } while (0)
 
+/* An open that fails leaves no handle. */
+#define assert_open_fails(path, version, ddl, code, text)                                          \
+    do {                                                                                           \
+        struct pitot_store *none = (struct pitot_store *)&none;                                    \
+        assert_fails(pitot_store_open(path, version, ddl, NULL, &none, &error), code, text);       \
+        assert_null(none);                                                                         \
+    } while (0)
+
 static inline struct pitot_store *open_store_as(const char *name, int version, const char *ddl)
 {
     struct pitot_store *store = NULL;
@@ -157,6 +165,16 @@ static inline int sync_now(struct pitot_store *store, struct pitot_source *sourc
     struct pitot_ticket ticket;
     assert_int_equal(pitot_resync(source, &ticket, NULL), 0);
     return pitot_ticket_wait(store, ticket, PATIENCE_MS, error);
+}
+
+/* Makes a store of so many rows and closes it. */
+static inline void fill(const char *name, int version, const char *ddl, int rows)
+{
+    struct lister lister = {.title = "old", .rows = rows};
+    struct pitot_store *store = open_store_as(name, version, ddl);
+    struct pitot_source *source = add_source(store, "list", &lister);
+    assert_ok(sync_now(store, source, &error));
+    close_store(store);
 }
 
 static inline void wait_for(const atomic_bool *flag)

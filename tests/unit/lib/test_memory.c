@@ -1,7 +1,7 @@
 /*
- * Every n-th allocation fails, once or from then on, in opening, a pass, a merge, reading and
- * closing, in this library and in SQLite alike: an error is told, the rows stay whole, nothing
- * leaks.
+ * Every n-th allocation fails, once or from then on, in opening, a rebuild, a pass, a merge,
+ * reading and closing, in this library and in SQLite alike: an error is told, the rows stay whole,
+ * nothing leaks.
  *
  * Allocations are the C library's with a count before them; a sanitizer has an allocator of its
  * own, and with it only the calls are made.
@@ -86,6 +86,7 @@ enum { ROWS = 30 };
 struct script {
     struct lister lister;
     int mode; /* enum pitot_mode */
+    int version;
 };
 
 static int run_pass(struct pitot_store *store, struct pitot_source *source)
@@ -106,7 +107,7 @@ static int run_all(const char *path, struct script *script)
     struct pitot_sync sync = {.size = sizeof sync};
     const struct pitot_table table = {.name = "items", .mode = (enum pitot_mode)script->mode};
     const struct pitot_source_options options = options_of("list", list, &script->lister, &table);
-    int result = pitot_store_open(path, 1, ITEMS, NULL, &store, NULL);
+    int result = pitot_store_open(path, script->version, ITEMS, NULL, &store, NULL);
     if (result == 0) {
         result = pitot_subscribe(store, &subscription, NULL);
     }
@@ -151,9 +152,12 @@ static void assert_whole(const char *name)
     }
 }
 
-static void sweep(int mode, bool ever, bool fresh)
+/* What lies at the path. */
+enum start { THERE, NEW, OLD };
+
+static void sweep(int mode, bool ever, enum start start)
 {
-    struct script script = {.lister = {.title = "row", .rows = ROWS}, .mode = mode};
+    struct script script = {.lister = {.title = "row", .rows = ROWS}, .mode = mode, .version = 1};
     static char path[PATH_MAX];
     static const char *const suffixes[] = {"", "-wal", "-shm", "-pitot"};
     snprintf(path, sizeof path, "%s", in_folder("sweep.db"));
@@ -166,11 +170,12 @@ static void sweep(int mode, bool ever, bool fresh)
     long nth;
     /* When all after it fail, too, one is much like the next. */
     for (nth = 1; met; nth += ever ? 5 : 1) {
-        for (size_t i = 0; fresh && i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        for (size_t i = 0; start == NEW && i < sizeof suffixes / sizeof suffixes[0]; i++) {
             char name[PATH_MAX + 8];
             snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
             unlink(name);
         }
+        script.version += start == OLD;
         arm(nth, ever);
         int result = run_all(path, &script);
         armed = false;
@@ -196,22 +201,29 @@ static void sweep(int mode, bool ever, bool fresh)
 static void test_replace(void **state)
 {
     (void)state;
-    sweep(PITOT_REPLACE, false, false);
-    sweep(PITOT_REPLACE, true, false);
+    sweep(PITOT_REPLACE, false, THERE);
+    sweep(PITOT_REPLACE, true, THERE);
 }
 
 static void test_merge(void **state)
 {
     (void)state;
-    sweep(PITOT_MERGE, false, false);
-    sweep(PITOT_MERGE, true, false);
+    sweep(PITOT_MERGE, false, THERE);
+    sweep(PITOT_MERGE, true, THERE);
 }
 
 static void test_new_stores(void **state)
 {
     (void)state;
-    sweep(PITOT_REPLACE, false, true);
-    sweep(PITOT_REPLACE, true, true);
+    sweep(PITOT_REPLACE, false, NEW);
+    sweep(PITOT_REPLACE, true, NEW);
+}
+
+static void test_rebuilds(void **state)
+{
+    (void)state;
+    sweep(PITOT_REPLACE, false, OLD);
+    sweep(PITOT_REPLACE, true, OLD);
 }
 
 int main(void)
@@ -221,6 +233,7 @@ int main(void)
         TEST(test_replace),
         TEST(test_merge),
         TEST(test_new_stores),
+        TEST(test_rebuilds),
     };
     return cmocka_run_group_tests(tests, use_memory, NULL);
 }

@@ -137,6 +137,34 @@ static void test_what_another_source_causes_is_repaired(void **state)
     assert_counts(fixture, 0, 1, 0, 99);
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { VERY_MANY = 100000 };
+#else
+enum { VERY_MANY = 1000000 };
+#endif
+
+/* What they take while they are staged is in proportion to them, and nothing of it stays. */
+static void test_a_million_rows(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pitot_stats stats = {.size = sizeof stats};
+    const struct pitot_table *const tables[] = {&items_replaced, &items_merged};
+    fixture->lister.rows = VERY_MANY;
+    /* Two integers, "row " and the digits of the id. */
+    const uint64_t own_bytes = (uint64_t)VERY_MANY * (8 + 8 + 4 + 5);
+    for (int i = 0; i < 2; i++) {
+        open_with(fixture, ITEMS, tables[i], 1);
+        assert_counts(fixture, i == 0 ? VERY_MANY : 0, 0, 0, i == 0 ? 0 : VERY_MANY);
+        assert_int_equal(number_in("store.db", "SELECT count(*) FROM items"), VERY_MANY);
+        assert_int_equal(sum_of_n(), VERY_MANY);
+        assert_ok(pitot_stats(fixture->store, &stats, &error));
+        assert_true(stats.memory_staged <= own_bytes * 3 / 2);
+        assert_true(stats.memory_kept <= 65536);
+        close_store(fixture->store);
+    }
+    fixture->store = NULL;
+}
+
 static const char slices[] = "CREATE TABLE mails(account TEXT, id INTEGER, title TEXT, PRIMARY "
                              "KEY(account, id)); CREATE TABLE loose(account TEXT, x);";
 
@@ -263,6 +291,7 @@ int main(void)
         TEST(test_what_somebody_else_writes_is_repaired),
         TEST(test_what_a_trigger_writes_is_repaired),
         TEST(test_what_another_source_causes_is_repaired),
+        TEST(test_a_million_rows),
         TEST(test_slices),
         TEST(test_a_lock_that_somebody_else_holds),
         TEST(test_closing_gives_up_waiting_for_a_lock),

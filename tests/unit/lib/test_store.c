@@ -2,9 +2,6 @@
 #include "library.h"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static void assert_same_bytes(const char *path, const void *bytes, size_t length)
@@ -16,23 +13,6 @@ static void assert_same_bytes(const char *path, const void *bytes, size_t length
     fclose(file);
     assert_int_equal(got, length);
     assert_memory_equal(found, bytes, length);
-}
-
-/* An open that fails leaves no handle. */
-#define assert_open_fails(path, version, ddl, code, text)                                          \
-    do {                                                                                           \
-        struct pitot_store *none = (struct pitot_store *)&none;                                    \
-        assert_fails(pitot_store_open(path, version, ddl, NULL, &none, &error), code, text);       \
-        assert_null(none);                                                                         \
-    } while (0)
-
-static void fill(const char *name, int version, const char *ddl, int rows)
-{
-    struct lister lister = {.title = "old", .rows = rows};
-    struct pitot_store *store = open_store_as(name, version, ddl);
-    struct pitot_source *source = add_source(store, "list", &lister);
-    assert_ok(sync_now(store, source, &error));
-    close_store(store);
 }
 
 static void test_a_new_store_with_its_folders(void **state)
@@ -56,70 +36,6 @@ static void test_a_new_store_with_its_folders(void **state)
     store = open_store_as("a/b/c/new.db", 7, ITEMS);
     assert_int_equal(pitot_store_outcome(store), PITOT_OPENED);
     close_store(store);
-}
-
-static void test_relative_paths_and_symbolic_links(void **state)
-{
-    (void)state;
-    char cwd[PATH_MAX];
-    assert_non_null(getcwd(cwd, sizeof cwd));
-    assert_int_equal(chdir(in_folder("")), 0);
-    struct pitot_store *store = NULL;
-    assert_ok(pitot_store_open("here.db", 1, ITEMS, NULL, &store, &error));
-    assert_int_equal(chdir(cwd), 0);
-    assert_string_equal(strrchr(pitot_store_path(store), '/'), "/here.db");
-    assert_true(pitot_store_path(store)[0] == '/');
-
-    assert_int_equal(symlink("here.db", in_folder("link.db")), 0);
-    assert_open_fails(in_folder("link.db"), 1, ITEMS, PITOT_ERROR_OWNED, "here.db");
-    close_store(store);
-    store = open_store_as("link.db", 1, ITEMS);
-    assert_int_equal(pitot_store_outcome(store), PITOT_OPENED);
-    assert_string_equal(strrchr(pitot_store_path(store), '/'), "/here.db");
-    assert_false(exists(in_folder("link.db-pitot")));
-    assert_int_equal(link(in_folder("here.db"), in_folder("hard.db")), 0);
-    assert_open_fails(in_folder("hard.db"), 1, ITEMS, PITOT_ERROR_OWNED, "another name");
-    close_store(store);
-    assert_int_equal(symlink("nothing", in_folder("dangling.db")), 0);
-    assert_open_fails(in_folder("dangling.db"), 1, ITEMS, PITOT_ERROR_MISSING, "dangling.db");
-}
-
-static void test_names_that_sqlite_could_misread(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"file:x.db?mode=memory", "a%20b#c.db",
-                                        ":memory:", "with 'quotes\" and ü.db"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        struct pitot_store *store = open_store_as(names[i], 1, ITEMS);
-        struct pitot_reader *reader = NULL;
-        assert_ok(pitot_reader_open(store, "r", &reader, &error));
-        pitot_reader_free(reader);
-        close_store(store);
-        assert_true(exists(in_folder(names[i])));
-    }
-}
-
-static void test_paths_that_cannot_be(void **state)
-{
-    (void)state;
-    assert_open_fails("", 1, ITEMS, PITOT_ERROR_INVALID, "names no file");
-    assert_open_fails(in_folder(""), 1, ITEMS, PITOT_ERROR_INVALID, "names no file");
-    assert_open_fails(in_folder(".."), 1, ITEMS, PITOT_ERROR_INVALID, "names no file");
-    assert_int_equal(mkdir(in_folder("folder.db"), 0755), 0);
-    assert_open_fails(in_folder("folder.db"), 1, ITEMS, PITOT_ERROR_INVALID, "folder.db");
-    write_text(in_folder("plain"), "x");
-    assert_open_fails(in_folder("plain/below/store.db"), 1, ITEMS, PITOT_ERROR_IO, "plain");
-    assert_int_equal(mkfifo(in_folder("fifo.db"), 0600), 0);
-    assert_open_fails(in_folder("fifo.db"), 1, ITEMS, PITOT_ERROR_FOREIGN, "fifo.db");
-    assert_open_fails("/proc/nobody/store.db", 1, ITEMS, PITOT_ERROR_MISSING, "/proc/nobody");
-    assert_int_equal(mkdir(in_folder("lock.db-pitot"), 0755), 0);
-    assert_open_fails(in_folder("lock.db"), 1, ITEMS, PITOT_ERROR_IO, "lock.db-pitot");
-
-    char path[5000];
-    memset(path, 'x', sizeof path - 1);
-    path[sizeof path - 1] = '\0';
-    path[0] = '/';
-    assert_open_fails(path, 1, ITEMS, PITOT_ERROR_IO, "xxx");
 }
 
 static void test_arguments(void **state)
@@ -249,6 +165,66 @@ static void test_another_version_or_ddl_rebuilds(void **state)
                                                "('more', 'titles', 'copy', 'by_title')"),
                          steps[i].ddl == with_more ? 4 : 0);
     }
+}
+
+enum { REBUILDS = 30, ROWS = 5 };
+
+struct onlooker {
+    atomic_bool ready;
+    atomic_bool done;
+    _Atomic long looked;
+    int wrong;
+};
+
+/* As another process would. */
+static void *look_on(void *argument)
+{
+    struct onlooker *onlooker = argument;
+    struct pitot_reader *reader = NULL;
+    onlooker->wrong = pitot_reader_open_path(in_folder("store.db"), "r", 0, &reader, NULL);
+    onlooker->ready = true;
+    while (onlooker->wrong == 0 && !onlooker->done) {
+        sqlite3_stmt *statement = NULL;
+        int found = -1;
+        onlooker->wrong = pitot_snapshot_begin(reader, NULL);
+        if (onlooker->wrong == 0 &&
+            sqlite3_prepare_v2(pitot_reader_sqlite(reader),
+                               "SELECT (SELECT count(*) FROM items) * 10 + (SELECT count(*) FROM "
+                               "pitot_sync)",
+                               -1, &statement, NULL) == SQLITE_OK &&
+            sqlite3_step(statement) == SQLITE_ROW) {
+            found = sqlite3_column_int(statement, 0);
+        }
+        sqlite3_finalize(statement);
+        pitot_snapshot_end(reader, NULL);
+        if (found != 0 && found != ROWS * 10 + 1) {
+            onlooker->wrong = 1000 + found;
+        }
+        onlooker->looked++;
+    }
+    pitot_reader_free(reader);
+    return NULL;
+}
+
+/* The old content or the new, never something between. */
+static void test_a_rebuild_is_seen_as_a_whole(void **state)
+{
+    (void)state;
+    struct onlooker onlooker = {.wrong = 0};
+    pthread_t thread;
+    fill("store.db", 1, ITEMS, ROWS);
+    assert_int_equal(pthread_create(&thread, NULL, look_on, &onlooker), 0);
+    wait_for(&onlooker.ready);
+    for (int version = 2; version < REBUILDS; version++) {
+        long looked = onlooker.looked;
+        fill("store.db", version, ITEMS, ROWS);
+        while (onlooker.looked == looked && onlooker.wrong == 0) {
+            nap();
+        }
+    }
+    onlooker.done = true;
+    pthread_join(thread, NULL);
+    assert_int_equal(onlooker.wrong, 0);
 }
 
 static void test_virtual_tables_are_rebuilt_with_what_belongs_to_them(void **state)
@@ -396,99 +372,23 @@ static void test_damage_that_a_pass_meets_is_remembered(void **state)
     close_store(store);
 }
 
-static void test_one_store_a_database(void **state)
-{
-    (void)state;
-    struct pitot_store *store = open_store();
-    assert_open_fails(in_folder("store.db"), 1, ITEMS, PITOT_ERROR_OWNED, "in this process");
-    struct pitot_store *other = open_store_as("other.db", 1, ITEMS);
-    close_store(other);
-    close_store(store);
-    store = open_store();
-    close_store(store);
-}
-
-/* Another process that holds the store, then is killed. */
-static void test_the_owner_is_named_and_its_death_frees_the_store(void **state)
-{
-    (void)state;
-    int ready[2];
-    assert_int_equal(pipe(ready), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* not left behind by a test that fails */
-        struct pitot_store *mine = NULL;
-        char told = pitot_store_open(in_folder("store.db"), 1, ITEMS, NULL, &mine, NULL) == 0;
-        if (write(ready[1], &told, 1) != 1) {
-            _exit(1);
-        }
-        pause();
-        _exit(0);
-    }
-    char told = 0;
-    assert_int_equal(read(ready[0], &told, 1), 1);
-    assert_int_equal(told, 1);
-    char number[32];
-    snprintf(number, sizeof number, "process %ld", (long)child);
-    assert_open_fails(in_folder("store.db"), 1, ITEMS, PITOT_ERROR_OWNED, number);
-    kill(child, SIGKILL);
-    assert_int_equal(waitpid(child, NULL, 0), child);
-    close_store(open_store());
-    close(ready[0]);
-    close(ready[1]);
-}
-
-static void test_no_permission(void **state)
-{
-    (void)state;
-    if (geteuid() != 0) {
-        skip(); /* needs to become somebody else */
-    }
-    fill("store.db", 1, ITEMS, 5);
-    assert_int_equal(chmod(in_folder(""), 0755), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        struct pitot_store *mine = NULL;
-        struct pitot_error error = {0};
-        int failed = setresuid(65534, 65534, 65534) != 0;
-        failed |= pitot_store_open(in_folder("store.db"), 1, ITEMS, NULL, &mine, &error) !=
-                      PITOT_ERROR_PERMISSION ||
-                  strstr(error.message, "store.db-pitot") == NULL;
-        failed |= pitot_store_open(in_folder("sub/store.db"), 1, ITEMS, NULL, &mine, &error) !=
-                      PITOT_ERROR_PERMISSION ||
-                  strstr(error.message, "sub") == NULL;
-        failed |= pitot_store_open(in_folder("mine.db"), 1, ITEMS, NULL, &mine, &error) !=
-                  PITOT_ERROR_PERMISSION;
-        _exit(failed);
-    }
-    int status = 0;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    assert_int_equal(number_in("store.db", "SELECT count(*) FROM items"), 5);
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_test_folder, remove_test_folder)
     const struct CMUnitTest tests[] = {
         TEST(test_a_new_store_with_its_folders),
-        TEST(test_relative_paths_and_symbolic_links),
-        TEST(test_names_that_sqlite_could_misread),
-        TEST(test_paths_that_cannot_be),
         TEST(test_arguments),
         TEST(test_files_that_are_not_ours_are_left_alone),
         TEST(test_an_empty_file_becomes_a_store),
         TEST(test_a_wal_that_was_left_behind_is_not_taken_for_ours),
         TEST(test_another_version_or_ddl_rebuilds),
+        TEST(test_a_rebuild_is_seen_as_a_whole),
         TEST(test_virtual_tables_are_rebuilt_with_what_belongs_to_them),
         TEST(test_a_rebuild_does_not_reach_tables_that_stay),
         TEST(test_a_table_in_the_way_is_named_and_nothing_changed),
         TEST(test_ddl_that_cannot_be),
         TEST(test_a_damaged_store_is_set_aside),
         TEST(test_damage_that_a_pass_meets_is_remembered),
-        TEST(test_one_store_a_database),
-        TEST(test_the_owner_is_named_and_its_death_frees_the_store),
-        TEST(test_no_permission),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
