@@ -17,21 +17,16 @@
  * rows of one pass and no others, and its sync row must name that pass. N kills (100) are made in
  * each phase. Prints counts by phase. Status: 0, or 1 if anything was wrong.
  */
-#include <errno.h>
+#include "torture.h"
+
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <pitot.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,7 +45,6 @@ static const char *const table_names[TABLES] = {"replaced", "merged"};
 struct shared {
     _Atomic int phase;
     _Atomic int failed; /* the writer could not do something */
-    _Atomic long events;
 };
 static struct shared *shared;
 
@@ -217,18 +211,6 @@ static int write_until_killed(const char *path, enum phase wanted, unsigned seed
 
 /* ------------------------------------------------------------------------------- looking -- */
 
-static int64_t ask(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *statement = NULL;
-    int64_t found = -1;
-    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW) {
-        found = sqlite3_column_int64(statement, 0);
-    }
-    sqlite3_finalize(statement);
-    return found;
-}
-
 /* The rows of `merged` that pass `pass` leaves. */
 static bool merged_is(sqlite3 *db, uint64_t pass)
 {
@@ -388,12 +370,6 @@ static enum phase kill_one(const char *self, const char *path, enum phase wanted
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? (enum phase)shared->phase : NONE;
 }
 
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *where)
-{
-    (void)status, (void)kind, (void)where;
-    return remove(path);
-}
-
 static int torture(const char *self, const char *folder, long kills, int descriptor)
 {
     long counts[PHASES] = {0};
@@ -423,18 +399,6 @@ static int torture(const char *self, const char *folder, long kills, int descrip
     return wrong != 0 || shared->failed;
 }
 
-static long number_of(const char *text)
-{
-    char *end;
-    errno = 0;
-    long number = strtol(text, &end, 10);
-    if (errno != 0 || *end != '\0' || end == text || number < 0) {
-        fprintf(stderr, "library-torture: '%s' is no number\n", text);
-        exit(2);
-    }
-    return number;
-}
-
 int main(int argc, char **argv)
 {
     long kills = 100;
@@ -442,17 +406,18 @@ int main(int argc, char **argv)
     const char *base = "/tmp";
     register_vfs();
     if (argc == 6 && strcmp(argv[1], "--write") == 0) {
-        int descriptor = (int)number_of(argv[5]);
+        int descriptor = (int)number_of("library-torture", argv[5]);
         shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-        return shared == MAP_FAILED ? 1
-                                    : write_until_killed(argv[2], (enum phase)number_of(argv[3]),
-                                                         (unsigned)number_of(argv[4]));
+        return shared == MAP_FAILED
+                   ? 1
+                   : write_until_killed(argv[2], (enum phase)number_of("library-torture", argv[3]),
+                                        (unsigned)number_of("library-torture", argv[4]));
     }
     for (int i = 1; i < argc; i += 2) {
         if (i + 1 < argc && strcmp(argv[i], "--kills") == 0) {
-            kills = number_of(argv[i + 1]);
+            kills = number_of("library-torture", argv[i + 1]);
         } else if (i + 1 < argc && strcmp(argv[i], "--seed") == 0) {
-            seed = number_of(argv[i + 1]);
+            seed = number_of("library-torture", argv[i + 1]);
         } else if (i + 1 < argc && strcmp(argv[i], "--dir") == 0) {
             base = argv[i + 1];
         } else {
@@ -462,8 +427,7 @@ int main(int argc, char **argv)
     }
     int descriptor = memfd_create("library-torture", 0);
     char folder[1024];
-    snprintf(folder, sizeof folder, "%s/pitot-torture-XXXXXX", base);
-    if (descriptor < 0 || ftruncate(descriptor, sizeof *shared) != 0 || mkdtemp(folder) == NULL) {
+    if (descriptor < 0 || ftruncate(descriptor, sizeof *shared) != 0) {
         perror("library-torture");
         return 1;
     }
@@ -472,10 +436,13 @@ int main(int argc, char **argv)
         perror("library-torture");
         return 1;
     }
+    if (!make_folder("library-torture", base, folder, sizeof folder)) {
+        return 1;
+    }
     random_state = (uint64_t)seed;
     printf("libpitot, SQLite %s, seed %ld\n", sqlite3_libversion(), seed);
     fflush(stdout);
     int result = torture("/proc/self/exe", folder, kills, descriptor);
-    nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    remove_folder(folder);
     return result;
 }
