@@ -196,6 +196,11 @@ static int check_definitions(struct pitot_source *source, struct pitot_error *er
                            "open it again",
                            name);
         }
+        /* His tables may refer to ours, and a replace would reach them. */
+        result = table_check_relations(source->tables[i].table, writer->connection.db, error);
+        if (result != 0) {
+            return result;
+        }
     }
     return schema_has_side_effects(&writer->connection, &writer->side_effects, error);
 }

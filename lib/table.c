@@ -418,6 +418,20 @@ static int refuse_actions(struct table *table, sqlite3 *db, struct pitot_error *
     return code;
 }
 
+int table_check_relations(const struct table *table, sqlite3 *db, struct pitot_error *error)
+{
+    struct table now = {.name = table->name};
+    int code = read_relations(&now, db, error);
+    bool same = now.triggers == table->triggers && now.foreign_keys == table->foreign_keys &&
+                now.referenced == table->referenced;
+    return code != 0 || same
+               ? code
+               : failure(error, PITOT_ERROR_SCHEMA,
+                         "somebody else has made or dropped a trigger or a foreign key of table "
+                         "'%s'; close the store and open it again",
+                         table->name);
+}
+
 /* Which columns a record begins with. */
 static int make_order(struct table *table, struct pitot_error *error)
 {

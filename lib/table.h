@@ -87,6 +87,10 @@ int table_read(struct table **out, sqlite3 *db, const char *name, const char *sl
                enum pitot_mode mode, struct pitot_error *error);
 void table_free(struct table *table); /* NULL is allowed */
 
+/* After somebody else has changed the schema: SCHEMA when the table has triggers, refers to others
+ * or is referred to, and did not when it was read, or the other way round. */
+int table_check_relations(const struct table *table, sqlite3 *db, struct pitot_error *error);
+
 const char *table_name(const struct table *table);
 
 /* The number of values that a staged row has: the columns in the order of the CREATE

@@ -191,6 +191,35 @@ static void test_somebody_else_changes_a_table(void **state)
     assert_int_equal(number_in("store.db", "SELECT count(*) FROM items"), 2);
 }
 
+/* What hangs on a table is known when its source is added: a replace, which deletes and inserts
+ * every row, must not reach tables of others that come later. */
+static void test_somebody_else_refers_to_the_table(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const relations[][2] = {
+        {"CREATE TABLE stars(item REFERENCES items(id) ON DELETE CASCADE)", "DROP TABLE stars"},
+        {"CREATE TABLE notes(item REFERENCES items(id))", "DROP TABLE notes"},
+        {"CREATE TRIGGER spy AFTER DELETE ON items BEGIN SELECT 1; END", "DROP TRIGGER spy"},
+    };
+    fixture->lister.rows = 50;
+    fixture->source = add_source(fixture->store, "list", &fixture->lister);
+    assert_ok(sync_now(fixture->store, fixture->source, &error));
+    for (size_t i = 0; i < sizeof relations / sizeof relations[0]; i++) {
+        run_in("store.db", relations[i][0]);
+        if (i == 0) {
+            run_in("store.db", "INSERT INTO stars VALUES(1), (2)");
+        }
+        for (int again = 0; again < 3; again++) {
+            assert_fails(sync_now(fixture->store, fixture->source, &error), PITOT_ERROR_SCHEMA,
+                         "'items'; close the store");
+        }
+        assert_true(i > 0 || number_in("store.db", "SELECT count(*) FROM stars") == 2);
+        assert_int_equal(number_in("store.db", "SELECT count(*) FROM items"), 50);
+        run_in("store.db", relations[i][1]);
+        assert_ok(sync_now(fixture->store, fixture->source, &error));
+    }
+}
+
 static void test_the_file_is_replaced_while_it_is_open(void **state)
 {
     struct fixture *fixture = *state;
@@ -264,6 +293,7 @@ int main(void)
         TEST(test_words_of_the_source_and_rows_that_do_not_fit),
         TEST(test_duplicate_keys),
         TEST(test_somebody_else_changes_a_table),
+        TEST(test_somebody_else_refers_to_the_table),
         TEST(test_the_file_is_replaced_while_it_is_open),
         TEST(test_statistics),
     };
