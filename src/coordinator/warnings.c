@@ -180,8 +180,7 @@ static int warn_engine(struct measurement *m, size_t index)
     for (size_t of = 0; of < m->plan->case_count && status == 0; of++) {
         status = warn_case(m, index, of);
     }
-    status = status == 0 ? warn_host(m->result, &m->result->engines.items[index]) : status;
-    return status == 0 ? warn_run_queue(m->result, &m->result->engines.items[index]) : status;
+    return status;
 }
 
 int measurement_warn(struct measurement *m, struct error *error)
@@ -200,6 +199,8 @@ int measurement_warn(struct measurement *m, struct error *error)
         exempt[i] = m->plan->engines->items[i].manifest->no_database;
         status = warn_engine(m, i);
     }
+    status = status == 0 ? warn_host(m->result) : status;
+    status = status == 0 ? warn_short(m->result, exempt) : status;
     status = status == 0 ? warn_thin(m->result, exempt) : status;
     free(exempt);
     return status == 0 ? 0 : error_set(error, ERROR_MEMORY, "out of memory for warnings");

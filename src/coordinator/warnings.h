@@ -1,6 +1,6 @@
 /*
- * What a reader of the numbers must be told: one function a rule, each over the runs of one engine,
- * most of them over those of one case `of` (its index). Internal to the coordinator. All return 0
+ * What a reader of the numbers must be told: one function a rule, most of them over the runs of one
+ * engine in one case `of` (its index). Internal to the coordinator. All return 0
  * or ERROR_MEMORY.
  */
 #ifndef PITOT_COORDINATOR_WARNINGS_H
@@ -34,14 +34,18 @@ int warn_window(struct result *result, struct result_engine *engine, size_t of);
 int warn_connections(struct result *result, const struct result_engine *engine, size_t of);
 /* The first third of the runs against the rest (trend.h). */
 int warn_trend(struct result *result, const struct result_engine *engine, size_t of);
-/* Over 10 % of the connections' time was spent waiting for a core; of all cases together. */
-int warn_run_queue(struct result *result, const struct result_engine *engine);
-/* CPU of others, steal, pages not yet written back, a copy that was not in the page cache; of all
- * cases together. */
-int warn_host(struct result *result, const struct result_engine *engine);
 /* Rows or integrity after a run are not what they must be (the engine is marked), or could not be
  * told. */
 int warn_check(struct result *result, struct result_engine *engine, size_t of);
+
+/* ---- warnings_host.c: what did the machine do meanwhile? -------------------------------- */
+
+/* At the worst of the runs of all engines: CPU of others or steal over 5 % of the cores, over 10 %
+ * of the connections' time spent waiting for a core, over 16 MiB not yet written back, over 1 % of
+ * a copy not in the page cache. One warning for all engines it is about. */
+int warn_host(struct result *result);
+/* Runs of less than 100 ms, of any case. `exempt`: by engine, true for one that is left out. */
+int warn_short(struct result *result, const bool *exempt);
 
 /* ---- warnings_rate.c: did it keep up with an open loop? ---------------------------------- */
 

@@ -1,10 +1,8 @@
-/* Whether the runs of an engine hold together, and what the machine did meanwhile. */
+/* Whether the runs of an engine hold together. */
 #include "coordinator/warnings.h"
 
 #include "base/buffer.h"
-#include "coordinator/conditions.h"
 #include "coordinator/trend.h"
-#include "statistics/run_figures.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -22,10 +20,6 @@
 #define WINDOW_CORE_NS (100 * UINT64_C(1000000))
 /* Shorter executions spend too much of the window between each other. */
 #define LONG_EXECUTION_NS 10e3
-/* Steal and the CPU used by others may take this share of all cores unmentioned. */
-#define HOST_SHARE_MAX 0.05
-#define RUN_QUEUE_SHARE_MAX 0.10
-#define RESIDENT_MIN 0.99
 /* One connection served this many times more than another; fewer executions are chance. */
 #define UNEVEN_TIMES 10
 #define UNEVEN_EXECUTIONS_MIN 20
@@ -243,76 +237,6 @@ int warn_trend(struct result *result, const struct result_engine *engine, size_t
                          "--duration tells whether it settles",
                          fabs(share) * 100, share < 0 ? "fewer" : "more",
                          trend.limit / trend.rest * 100);
-}
-
-/* ---- the machine ---------------------------------------------------------------------- */
-
-int warn_run_queue(struct result *result, const struct result_engine *engine)
-{
-    double most = 0;
-    for (size_t i = 0; i < engine->runs.count; i++) {
-        const struct result_run *run = &engine->runs.items[i];
-        if (warnings_run_counts(run, (size_t)run->case_index)) {
-            /* Of a number and NAN fmax takes the number. */
-            most = fmax(most, run_queue_share(run));
-        }
-    }
-    if (most <= RUN_QUEUE_SHARE_MAX) {
-        return 0;
-    }
-    return result_warn(result, engine->name,
-                       "its connections waited for a core during %.0f %% of a run: its latencies "
-                       "hold that wait",
-                       most * 100);
-}
-
-/* What the machine did at the worst of an engine's runs. */
-struct host_worst {
-    double others, steal, resident;
-    uint64_t dirty;
-};
-
-static struct host_worst host_worst_of(const struct result_engine *engine)
-{
-    struct host_worst worst = {0, 0, 1, 0};
-    for (size_t i = 0; i < engine->runs.count; i++) {
-        const struct result_run *run = &engine->runs.items[i];
-        worst.others = fmax(worst.others, run->cpu_others);
-        worst.steal = fmax(worst.steal, run->steal);
-        worst.resident = fmin(worst.resident, run->resident);
-        if (run->dirty_bytes != RESULT_ABSENT && run->dirty_bytes > worst.dirty) {
-            worst.dirty = run->dirty_bytes;
-        }
-    }
-    return worst;
-}
-
-int warn_host(struct result *result, const struct result_engine *engine)
-{
-    struct host_worst worst = host_worst_of(engine);
-    int status = 0;
-    if (worst.others > HOST_SHARE_MAX) {
-        status = result_warn(result, engine->name,
-                             "other programs used %.0f %% of the cores during a run",
-                             worst.others * 100);
-    }
-    if (status == 0 && worst.steal > HOST_SHARE_MAX) {
-        status =
-            result_warn(result, engine->name,
-                        "the hypervisor took %.0f %% of the cores during a run", worst.steal * 100);
-    }
-    if (status == 0 && worst.dirty > CONDITIONS_DIRTY_MAX) {
-        status = result_warn(result, engine->name,
-                             "%.0f MB were still to be written back when a run began",
-                             (double)worst.dirty / 1e6);
-    }
-    if (status == 0 && worst.resident < RESIDENT_MIN) {
-        status = result_warn(result, engine->name,
-                             "only %.0f %% of its copy was in the page cache when a run began: "
-                             "reads waited for the disk, and not alike in every run",
-                             worst.resident * 100);
-    }
-    return status;
 }
 
 /* ---- the check after a run ------------------------------------------------------------ */

@@ -10,16 +10,59 @@ static bool has_status(const char *status, const char *expected)
     return status != NULL && strcmp(status, expected) == 0;
 }
 
-static size_t print_faults(const struct page *page, const struct result *result)
+static bool has_fault(const struct result_engine *engine, const char *fault)
+{
+    for (size_t i = 0; i < engine->known_faults.count; i++) {
+        if (strcmp(engine->known_faults.items[i], fault) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A fault of several engines, or of several versions of one, is told once, at the first of them. */
+static bool told_before(const struct result *result, size_t engine, const char *fault)
+{
+    for (size_t i = 0; i < engine; i++) {
+        if (has_fault(&result->engines.items[i], fault)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void print_fault(const struct page *page, const struct result *result, size_t first,
+                        const char *fault)
+{
+    struct buffer names;
+    buffer_init(&names);
+    for (size_t i = first; i < result->engines.count; i++) {
+        const struct result_engine *engine = &result->engines.items[i];
+        if (has_fault(engine, fault)) {
+            buffer_printf(&names, "%s%s %s", i == first ? "" : ", ",
+                          engine->name == NULL ? "–" : engine->name,
+                          engine->version == NULL ? "" : engine->version);
+        }
+    }
+    page_text(page, TONE_WARNING, "! ", "%s, known fault: %s", names.failed ? "–" : names.data,
+              fault);
+    buffer_release(&names);
+}
+
+/* Gives how many there are; with a page, prints them. */
+static size_t go_through_faults(const struct page *page, const struct result *result)
 {
     size_t count = 0;
     for (size_t i = 0; i < result->engines.count; i++) {
-        const struct result_engine *engine = &result->engines.items[i];
-        for (size_t j = 0; j < engine->known_faults.count; j++, count++) {
-            page_text(page, TONE_WARNING, "! ", "%s %s, known fault: %s",
-                      engine->name == NULL ? "–" : engine->name,
-                      engine->version == NULL ? "" : engine->version,
-                      engine->known_faults.items[j]);
+        const result_strings *faults = &result->engines.items[i].known_faults;
+        for (size_t j = 0; j < faults->count; j++) {
+            if (told_before(result, i, faults->items[j])) {
+                continue;
+            }
+            count++;
+            if (page != NULL) {
+                print_fault(page, result, i, faults->items[j]);
+            }
         }
     }
     return count;
@@ -141,14 +184,11 @@ static void print_failures(const struct page *page, const struct result *result)
 
 size_t warnings_print(const struct page *page, const struct result *result)
 {
-    size_t count = result->warnings.count;
-    for (size_t i = 0; i < result->engines.count; i++) {
-        count += result->engines.items[i].known_faults.count;
-    }
+    size_t count = result->warnings.count + go_through_faults(NULL, result);
     if (count > 0) {
         page_blank(page);
         page_text(page, TONE_WARNING, "", "%zu warning%s", count, count == 1 ? "" : "s");
-        print_faults(page, result);
+        go_through_faults(page, result);
         for (size_t i = 0; i < result->warnings.count; i++) {
             const struct result_warning *warning = &result->warnings.items[i];
             page_text(page, TONE_WARNING, "! ", "%s%s%s",

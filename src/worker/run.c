@@ -291,6 +291,17 @@ static void take_stop(struct run *run, uint64_t *cut_ns)
     *cut_ns = cut < *cut_ns ? cut : *cut_ns;
 }
 
+/* What the process had used when the measured part began. A thread that got a core too late for
+ * that would take some of the connections' work away: what was taken before the gate stays. */
+static void snapshot_usage(struct run *run)
+{
+    struct usage usage;
+    usage_now(&usage);
+    if (clock_now_ns() < run->shared.at_ns) {
+        run->usage_start = usage;
+    }
+}
+
 /* From `go` until every thread has left. */
 static int await_end(struct run *run, struct failure *failure)
 {
@@ -325,7 +336,7 @@ static int await_end(struct run *run, struct failure *failure)
         }
         uint64_t now = clock_now_ns();
         if (now >= snapshot_ns) {
-            usage_now(&run->usage_start);
+            snapshot_usage(run);
             snapshot_ns = UINT64_MAX;
         }
         if (now >= cut_ns) {

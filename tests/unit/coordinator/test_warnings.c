@@ -145,7 +145,7 @@ static void test_run_queue(void **state)
         struct result *result = start(&engine, &run);
         run->connections.items[0].run_queue_ns = cases[i].ns[0];
         run->connections.items[1].run_queue_ns = cases[i].ns[1];
-        assert_int_equal(warn_run_queue(result, engine), 0);
+        assert_int_equal(warn_host(result), 0);
         check(result, cases[i].text, "run queue");
     }
 }
@@ -162,8 +162,8 @@ static void test_host(void **state)
         {(double)NAN, (double)NAN, (double)NAN, RESULT_ABSENT, NULL},
         {0.06, 0, 1, 0, "other programs used 6 % of the cores"},
         {0, 0.06, 1, 0, "the hypervisor took 6 % of the cores"},
-        {0, 0, 1, (16 << 20) + 1, "17 MB were still to be written back"},
-        {0, 0, 0.98, 0, "only 98 % of its copy was in the page cache"},
+        {0, 0, 1, (16 << 20) + 1, "still to be written back when a run began: 17 MB"},
+        {0, 0, 0.98, 0, "not in the page cache when a run began: 2 % of the copy"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct result_engine *engine;
@@ -173,8 +173,54 @@ static void test_host(void **state)
         run->steal = cases[i].steal;
         run->resident = cases[i].resident;
         run->dirty_bytes = cases[i].dirty;
-        assert_int_equal(warn_host(result, engine), 0);
+        assert_int_equal(warn_host(result), 0);
         check(result, cases[i].text, "host");
+    }
+}
+
+/* One warning a rule: which engines, and the worst of them. */
+static void test_host_of_several(void **state)
+{
+    (void)state;
+    for (size_t told = 0; told <= 3; told++) {
+        struct result *result = sample_result(1);
+        const char *const names[] = {"sqlite", "turso", "null"};
+        for (size_t i = 0; i < 3; i++) {
+            struct result_engine *engine = sample_engine(result, names[i], 1, 1);
+            engine->runs.items[0].cpu_others = i < told ? 0.10 * (double)(i + 1) : 0;
+        }
+        assert_int_equal(warn_host(result), 0);
+        assert_int_equal(result->warnings.count, told == 0 ? 0 : 1);
+        if (told == 1) {
+            assert_string_equal(result->warnings.items[0].subject, "sqlite");
+        }
+        static const char *const texts[] = {
+            NULL, "other programs used 10 % of the cores",
+            "sqlite, turso: other programs used up to 20 % of the cores",
+            "all engines: other programs used up to 30 % of the cores"};
+        check(result, texts[told], "several engines");
+    }
+}
+
+static void test_short(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t window_ns;
+        bool exempt;
+        const char *text;
+    } cases[] = {
+        {100 * SAMPLE_MS, false, NULL},
+        {99 * SAMPLE_MS, false, "took less than 100 ms (99.0 ms in prod)"},
+        {SAMPLE_MS, true, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct result_engine *engine;
+        struct result_run *run;
+        struct result *result = start(&engine, &run);
+        run->window_ns = cases[i].window_ns;
+        assert_int_equal(warn_short(result, &cases[i].exempt), 0);
+        check(result, cases[i].text, "short");
     }
 }
 
@@ -356,8 +402,8 @@ static void test_failed_runs(void **state)
     assert_int_equal(warn_window(result, engine, 0), 0);
     assert_int_equal(warn_connections(result, engine, 0), 0);
     assert_int_equal(warn_trend(result, engine, 0), 0);
-    assert_int_equal(warn_run_queue(result, engine), 0);
-    assert_int_equal(warn_host(result, engine), 0);
+    assert_int_equal(warn_host(result), 0);
+    assert_int_equal(warn_short(result, &exempt), 0);
     assert_int_equal(warn_check(result, engine, 0), 0);
     assert_int_equal(warn_scripts(result, engine, 0), 0);
     assert_int_equal(warn_thin(result, &exempt), 0);
@@ -367,11 +413,18 @@ static void test_failed_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_window),        cmocka_unit_test(test_connections),
-        cmocka_unit_test(test_run_queue),     cmocka_unit_test(test_host),
-        cmocka_unit_test(test_check),         cmocka_unit_test(test_scripts),
-        cmocka_unit_test(test_thin),          cmocka_unit_test(test_failed_runs),
-        cmocka_unit_test(test_outcomes),      cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_connections),
+        cmocka_unit_test(test_run_queue),
+        cmocka_unit_test(test_host),
+        cmocka_unit_test(test_host_of_several),
+        cmocka_unit_test(test_short),
+        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_scripts),
+        cmocka_unit_test(test_thin),
+        cmocka_unit_test(test_failed_runs),
+        cmocka_unit_test(test_outcomes),
+        cmocka_unit_test(test_cases),
         cmocka_unit_test(test_a_failed_case),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

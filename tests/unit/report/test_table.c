@@ -85,6 +85,27 @@ static void test_several_engines(void **state)
     result_free(result);
 }
 
+/* A fault that two engines share is one warning. */
+static void test_shared_fault(void **state)
+{
+    (void)state;
+    struct result *result = sample_result(1);
+    struct buffer text;
+    struct result_engine *engine = sample_engine(result, "turso", 1, 1);
+    SAMPLE_ADD_TEXT(&engine->known_faults, "a commit can be lost");
+    engine = sample_engine(result, "sqlite", 1, 1);
+    SAMPLE_ADD_TEXT(&engine->known_faults, "it is slow");
+    engine = sample_engine(result, "turso-js", 1, 1);
+    SAMPLE_ADD_TEXT(&engine->known_faults, "it is async");
+    SAMPLE_ADD_TEXT(&engine->known_faults, "a commit can be lost");
+    print(result, 100, false, &text);
+    assert_has(&text, "\n3 warnings\n! turso 3.54.1, turso-js 3.54.1, known fault: a commit can be "
+                      "lost\n! sqlite 3.54.1, known fault: it is slow\n! turso-js 3.54.1, known "
+                      "fault: it is async\n");
+    buffer_release(&text);
+    result_free(result);
+}
+
 /* Nothing at all is known: every figure is a dash, and no number is invented. */
 static void test_absent(void **state)
 {
@@ -412,6 +433,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_engine),
         cmocka_unit_test(test_several_engines),
+        cmocka_unit_test(test_shared_fault),
         cmocka_unit_test(test_absent),
         cmocka_unit_test(test_several_cases),
         cmocka_unit_test(test_bench),
