@@ -5,10 +5,10 @@
  *     pitot-passes [--rows N] [--rounds N] [--dir FOLDER] [--only SHAPE]
  *
  * Every shape of table has a database of its own for the loop and for each kind of pass,
- * in WAL mode with synchronous=NORMAL. A round runs all of them once, in an order that
- * is drawn anew; each figure is the median over the rounds of its ratio to the loop of
- * the same round. lock: from BEGIN IMMEDIATE to the end of COMMIT. whole: with staging, a call
- * a row, and all that is prepared. Checkpoints fall between the measurements.
+ * in WAL mode with synchronous=NORMAL; a pass's writes its WAL as a store does. A round runs all of
+ * them once, in an order that is drawn anew; each figure is the median over the rounds of its ratio
+ * to the loop of the same round. lock: from BEGIN IMMEDIATE to the end of COMMIT. whole: with
+ * staging, a call a row, and all that is prepared. Checkpoints fall between the measurements.
  */
 #include <sqlite3.h>
 #include <stdint.h>
@@ -20,6 +20,7 @@
 
 #include "core/clock.h"
 #include "lib/apply.h"
+#include "lib/wal_vfs.h"
 
 enum kind { KIND_PLAIN, KIND_REPLACE, KIND_SAME, KIND_ONE, KIND_TEN, KIND_HALF, KIND_READ, KINDS };
 
@@ -221,6 +222,7 @@ struct work {
     enum kind kind;
     const struct shape *shape;
     char path[512];
+    struct wal_vfs *wal; /* NULL: the loop's */
     sqlite3 *db;
     sqlite3_stmt *begin, *commit, *sync, *delete, *insert;
     struct table *table;
@@ -243,11 +245,17 @@ static void open_work(struct work *work, const struct shape *shape, enum kind ki
     work->kind = kind;
     work->shape = shape;
     snprintf(work->path, sizeof work->path, "%s/%d.db", folder, (int)kind);
+    if (kind != KIND_PLAIN && wal_vfs_new(&work->wal, NULL, &error) != 0) {
+        die(work->path, error.message);
+    }
     if (sqlite3_open_v2(work->path, &work->db,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
                             SQLITE_OPEN_URI,
-                        NULL) != SQLITE_OK) {
+                        work->wal != NULL ? wal_vfs_name(work->wal) : NULL) != SQLITE_OK) {
         die(work->path, sqlite3_errmsg(work->db));
+    }
+    if (work->wal != NULL) {
+        wal_vfs_watch(work->wal, work->db);
     }
     run(work->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
                   "PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON;"
@@ -290,6 +298,7 @@ static void close_work(struct work *work)
     stage_free(work->stage);
     table_free(work->table);
     sqlite3_close(work->db);
+    wal_vfs_free(work->wal);
     free(work->rows.value);
     free(work->rows.text);
     unlink(work->path);

@@ -406,7 +406,7 @@ struct pitot_counts {
 };
 
 enum pitot_event_kind {
-    PITOT_OPENING = 1, /* a pass began */
+    PITOT_OPENING = 1, /* a pass begins: it was asked for, or is due, and nothing holds it up */
     PITOT_CLOSING      /* passes ended: rows and sync row are committed (or the pass failed) */
 };
 

@@ -95,6 +95,21 @@ static void append_update(sqlite3_str *sql, const struct table *table)
     append_key(sql, table);
 }
 
+/* The functions are those of merge_update.c. */
+static void append_update_due(sqlite3_str *sql, const struct table *table)
+{
+    const char *before = "";
+    sqlite3_str_appendf(sql, "UPDATE OR ROLLBACK main.\"%w\" SET ", table->name);
+    for (size_t i = 0; i < table->columns; i++) {
+        if (i != table->rowid) {
+            sqlite3_str_appendf(sql, "%s\"%w\" = pitot_staged(%d)", before, table->column[i].name,
+                                (int)i);
+            before = ",";
+        }
+    }
+    sqlite3_str_appendf(sql, " WHERE pitot_due(\"%w\")", table->column[table->rowid].name);
+}
+
 static char *sql_of(struct apply *apply, enum apply_statement which)
 {
     const struct table *table = apply->table;
@@ -115,6 +130,9 @@ static char *sql_of(struct apply *apply, enum apply_statement which)
         break;
     case APPLY_UPDATE:
         append_update(sql, table);
+        break;
+    case APPLY_UPDATE_DUE:
+        append_update_due(sql, table);
         break;
     case APPLY_DELETE:
         sqlite3_str_appendf(sql, "DELETE FROM main.\"%w\"", table->name);

@@ -14,6 +14,7 @@ enum apply_statement {
     APPLY_MOVE,       /* INSERT … SELECT out of the image */
     APPLY_INSERT,     /* one row */
     APPLY_UPDATE,     /* one row, all but the key */
+    APPLY_UPDATE_DUE, /* many rows: see merge_update.c */
     APPLY_DELETE,     /* one row, by key */
     APPLY_PUT,        /* REPLACE of one row */
     APPLY_PUT_GROUP,  /* REPLACE of APPLY_GROUP rows */

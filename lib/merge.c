@@ -24,10 +24,18 @@ static bool moving_is_less(const struct stage *stage, const struct plan *plan)
     enum { LONG_ROW = 512, MANY_COLUMNS = 8 };
     size_t written = plan->changed.count + plan->added.count + plan->gone;
     /* Sixths of the rows, as measured by bench/passes.c. */
-    size_t share = stage->table->indexes > 0 ? 2 : stage->table->columns > MANY_COLUMNS ? 3 : 4;
+    bool costly = stage->table->indexes > 0 || stage->table->columns > MANY_COLUMNS;
+    size_t share = costly ? 2 : 4;
     bool anew = plan->added.count == stage->rows && plan->gone == 0;
     return anew ||
            (6 * written >= share * stage->rows && stage_memory(stage) < LONG_ROW * stage->rows);
+}
+
+/* So much has changed that to walk over all rows is less work than to seek these. */
+static bool update_is_less(const struct stage *stage, const struct plan *plan)
+{
+    enum { ROWS_PASSED_OVER = 3 }; /* for one that is sought, as measured by bench/passes.c */
+    return update_can_walk(stage->table) && ROWS_PASSED_OVER * plan->changed.count >= stage->rows;
 }
 
 /* Whether the source owns no row now. What is found is a guess: no lock is held. */
@@ -171,7 +179,9 @@ static int write_changed(struct apply *apply, const struct stage *stage, const s
         return run_rows(apply, stage, APPLY_UPDATE, &plan->changed, 0, error);
     }
     if (!table->unique_beside) {
-        return put_groups(apply, stage, &plan->changed, error);
+        int left =
+            update_is_less(stage, plan) ? update_rows(apply, stage, &plan->changed, error) : 1;
+        return left <= 0 ? left : put_groups(apply, stage, &plan->changed, error);
     }
     int code = run_rows(apply, stage, APPLY_DELETE, &plan->changed, 0, error);
     return code != 0 ? code : run_rows(apply, stage, APPLY_INSERT, &plan->changed, 0, error);

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
     PAGES_SIZE = 32768,
@@ -35,12 +36,21 @@ struct pages {
     struct page *page;
     size_t count;
     size_t capacity;
-    size_t cells; /* in all pages */
 };
 
 static inline bool page_has_room(const struct page *page, size_t size, size_t slack)
 {
     return PAGES_LEAF_HEADER + 2 * ((size_t)page->cells + 1) + slack + size <= page->top;
+}
+
+/* A cell from CELL, in the page's room, up to where its cells begin. */
+static inline void page_take(struct page *page, const uint8_t *cell)
+{
+    size_t top = (size_t)(cell - page->memory);
+    uint16_t pointer = __builtin_bswap16((uint16_t)top);
+    memcpy(page->memory + PAGES_LEAF_HEADER + 2 * (size_t)page->cells, &pointer, sizeof pointer);
+    page->top = (uint32_t)top;
+    page->cells++;
 }
 
 /* Begins a page. False: out of memory. */
@@ -59,13 +69,9 @@ static inline uint8_t *pages_add(struct pages *pages, size_t size, size_t slack)
         }
     }
     struct page *page = &pages->page[pages->count - 1];
-    page->top -= (uint32_t)size;
-    uint8_t *pointer = page->memory + PAGES_LEAF_HEADER + 2 * (size_t)page->cells;
-    pointer[0] = (uint8_t)(page->top >> 8);
-    pointer[1] = (uint8_t)page->top;
-    page->cells++;
-    pages->cells++;
-    return page->memory + page->top;
+    uint8_t *cell = page->memory + page->top - size;
+    page_take(page, cell);
+    return cell;
 }
 
 /* The cell of that number in the page. */

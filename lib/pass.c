@@ -408,3 +408,14 @@ bool pass_run(struct pitot_source *source, uint64_t number)
     pthread_mutex_unlock(&store->writing);
     return failed;
 }
+
+void pass_cancel(struct pitot_source *source, uint64_t number)
+{
+    struct pitot_store *store = source->store;
+    static const struct pitot_counts none;
+    source->pass.number = number;
+    judge(&source->pass, 0);
+    pthread_mutex_lock(&store->writing);
+    publish(&source->pass, 0, &none);
+    pthread_mutex_unlock(&store->writing);
+}

@@ -9,4 +9,7 @@
  * it failed. */
 bool pass_run(struct pitot_source *source, uint64_t number);
 
+/* The end of a pass whose opening was posted and that cannot begin, as its source was stopped. */
+void pass_cancel(struct pitot_source *source, uint64_t number);
+
 #endif

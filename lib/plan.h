@@ -58,4 +58,11 @@ int mirror_compare(struct mirror *mirror, const struct stage *stage, struct plan
 int table_compare(struct apply *apply, const struct stage *stage, struct plan *plan,
                   struct pitot_error *error);
 
+/* Writes changed rows of a table that update_can_walk(), by one statement that ends the transaction
+ * when it fails. 0; 1: some are not there, and the others may be written; or what SQLite
+ * reports. */
+int update_rows(struct apply *apply, const struct stage *stage, const struct plan_cells *cells,
+                struct pitot_error *error);
+bool update_can_walk(const struct table *table);
+
 #endif

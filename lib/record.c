@@ -58,11 +58,14 @@ void record_next(struct record_reader *reader, struct pitot_value *value)
         return;
     }
     uint32_t size = record_sizes[serial];
-    uint64_t word = size > 0 && (reader->body[0] & 0x80) != 0 ? UINT64_MAX : 0;
-    for (uint32_t i = 0; i < size; i++) {
-        word = word << 8 | reader->body[i];
-    }
+    uint64_t word = 0;
     reader->body += size;
+    if (size > 0) {
+        /* A whole word is read: the record's header, and what is before it, precede the body. */
+        memcpy(&word, reader->body - sizeof word, sizeof word);
+        unsigned shift = 64 - 8 * size;
+        word = (uint64_t)((int64_t)(__builtin_bswap64(word) << shift) >> shift);
+    }
     value->size = 0;
     if (serial == SERIAL_NULL) {
         value->type = PITOT_NULL;

@@ -131,7 +131,7 @@ extern const struct record_form record_forms[64];
 static inline const struct record_form *record_form(uint64_t word)
 {
     uint64_t magnitude = word ^ (uint64_t)((int64_t)word >> 63);
-    return &record_forms[63 - __builtin_clzll(magnitude | 1)];
+    return &record_forms[63 ^ __builtin_clzll(magnitude | 1)];
 }
 
 static inline void record_slot_integer(struct record_slot *slot, int64_t value)

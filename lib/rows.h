@@ -32,14 +32,17 @@ struct rows_big {
 
 struct stage_column {
     uint32_t from;     /* number of the value */
-    uint8_t action[5]; /* by type: enum action in stage.c */
+    uint8_t action[5]; /* by type: enum action */
 };
 
 enum {
     STAGE_DIGITS = 24,
-    /* add_quick(): a text's serial type, 13 + 2 * 57, is below 128. */
+    /* add_quick(): from 2 columns on, so that no cell has less than 4 bytes; a text's serial type,
+     * 13
+     * + 2 * 57, is below 128, and so is the size of the record. */
     STAGE_QUICK_COLUMNS = 32,
-    STAGE_QUICK_TEXT = 57
+    STAGE_QUICK_TEXT = 57,
+    STAGE_QUICK_PAYLOAD = 127
 };
 
 struct stage {

@@ -7,13 +7,10 @@
 #include "lib/sync.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -30,27 +27,25 @@ struct pitot_source *source_current(void)
 
 /* ------------------------------------------------------------------------------ the thread -- */
 
-static void wake(const struct pitot_source *source)
+/* Until something is asked of the source, or the moment; with the store's mutex held. */
+static void sleep_until(struct pitot_source *source, uint64_t due_ns)
 {
-    const uint64_t one = 1;
-    ssize_t written = write(source->wake_descriptor, &one, sizeof one);
-    (void)written; /* it is readable already when this fails */
+    pthread_mutex_t *mutex = &source->store->mutex;
+    if (due_ns == UINT64_MAX) {
+        pthread_cond_wait(&source->wake, mutex);
+    } else {
+        const struct timespec due = {.tv_sec = (time_t)(due_ns / NS_PER_S),
+                                     .tv_nsec = (long)(due_ns % NS_PER_S)};
+        pthread_cond_timedwait(&source->wake, mutex, &due);
+    }
 }
 
-static void sleep_until(const struct pitot_source *source, uint64_t due_ns)
+/* The opening event of a pass, once. With the store's mutex held. */
+static void open_pass(struct pitot_source *source, uint64_t number)
 {
-    struct pollfd descriptor = {.fd = source->wake_descriptor, .events = POLLIN};
-    struct timespec rest = {0};
-    if (due_ns != UINT64_MAX) {
-        uint64_t now_ns = clock_now_ns();
-        uint64_t rest_ns = due_ns > now_ns ? due_ns - now_ns : 0;
-        rest = (struct timespec){.tv_sec = (time_t)(rest_ns / NS_PER_S),
-                                 .tv_nsec = (long)(rest_ns % NS_PER_S)};
-    }
-    if (ppoll(&descriptor, 1, due_ns == UINT64_MAX ? NULL : &rest, NULL) > 0) {
-        uint64_t count;
-        ssize_t got = read(source->wake_descriptor, &count, sizeof count);
-        (void)got;
+    if (source->opened < number) {
+        source->opened = number;
+        event_post_opening(source->store, source, number);
     }
 }
 
@@ -88,15 +83,13 @@ static void *source_main(void *argument)
     while (!source->stopping) {
         uint64_t now_ns = clock_now_ns();
         if (!source->requested && now_ns < due_ns) {
-            pthread_mutex_unlock(&store->mutex);
             sleep_until(source, due_ns);
-            pthread_mutex_lock(&store->mutex);
             continue;
         }
         source->requested = false;
         source->started_ns = now_ns;
         uint64_t number = ++source->begun;
-        event_post_opening(store, source, number);
+        open_pass(source, number);
         pthread_mutex_unlock(&store->mutex);
         bool failed = pass_run(source, number);
         if (process_forked(store->process)) {
@@ -104,6 +97,12 @@ static void *source_main(void *argument)
         }
         failures = !failed ? 0 : failures < UINT32_MAX ? failures + 1 : failures;
         due_ns = next_due(source, now_ns, failures);
+        pthread_mutex_lock(&store->mutex);
+    }
+    if (source->opened > source->begun) { /* asked for, and stopped before it began */
+        uint64_t number = ++source->begun;
+        pthread_mutex_unlock(&store->mutex);
+        pass_cancel(source, number);
         pthread_mutex_lock(&store->mutex);
     }
     source->stopped = true;
@@ -189,10 +188,10 @@ static struct pitot_source *source_new(struct pitot_store *store,
     }
     source->tables = tables;
     source->pass.source = source;
-    source->wake_descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    condition_init(&source->wake);
     source->cancel_descriptor = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (source->wake_descriptor < 0 || source->cancel_descriptor < 0) {
-        failure_errno(error, errno, "making descriptors for source '%s'", source->name);
+    if (source->cancel_descriptor < 0) {
+        failure_errno(error, errno, "making a descriptor for source '%s'", source->name);
         source_free(source);
         return NULL;
     }
@@ -207,14 +206,6 @@ void source_leave_database(struct pitot_source *source)
     }
 }
 
-static void close_descriptor(int *descriptor)
-{
-    if (*descriptor >= 0) {
-        close(*descriptor);
-        *descriptor = -1;
-    }
-}
-
 /* All but the handle. */
 static void release(struct pitot_source *source)
 {
@@ -223,13 +214,16 @@ static void release(struct pitot_source *source)
         table_free(source->tables[i].table);
     }
     source->table_count = 0;
-    close_descriptor(&source->wake_descriptor);
-    close_descriptor(&source->cancel_descriptor);
+    if (source->cancel_descriptor >= 0) {
+        close(source->cancel_descriptor);
+        source->cancel_descriptor = -1;
+    }
 }
 
 void source_free(struct pitot_source *source)
 {
     release(source);
+    pthread_cond_destroy(&source->wake);
     free(source->tables);
     free(source);
 }
@@ -308,7 +302,7 @@ static int read_sync(struct pitot_source *source, struct pitot_error *error)
         result = sync_read(connection, select, source->name, &source->sync, error);
     }
     sqlite3_finalize(select);
-    source->begun = source->ended = source->sync.pass;
+    source->opened = source->begun = source->ended = source->sync.pass;
     return result < 0 ? result : 0;
 }
 
@@ -407,16 +401,13 @@ void source_ask_to_stop(struct pitot_source *source)
     source->stopping = true;
     atomic_store(&source->cancelled, true);
     timerfd_settime(source->cancel_descriptor, 0, &at_once, NULL);
-    wake(source);
+    pthread_cond_signal(&source->wake);
 }
 
 /* What only a running source needs; with `writing` held. Its handle stays valid until the store is
  * freed. */
 static void give_back(struct pitot_source *source)
 {
-    while (atomic_load(&source->wakers) > 0) {
-        sched_yield(); /* a Resync that came before the stop is just writing to the descriptor */
-    }
     release(source);
     pthread_mutex_lock(&source->store->mutex);
     source->memory_kept = 0;
@@ -486,15 +477,17 @@ int pitot_resync(struct pitot_source *source, struct pitot_ticket *ticket,
     } else {
         asleep = !source->requested && source->started_ns == 0;
         source->requested = true;
-        atomic_fetch_add(&source->wakers, asleep);
+        if (asleep) {
+            /* Who waits for events is then not woken once more while the pass runs. */
+            open_pass(source, source->begun + 1);
+        }
         if (ticket != NULL) {
             *ticket = (struct pitot_ticket){.source = source->id, .pass = source->begun + 1};
         }
     }
     pthread_mutex_unlock(&store->mutex);
     if (asleep) {
-        wake(source);
-        atomic_fetch_sub(&source->wakers, 1);
+        pthread_cond_signal(&source->wake);
     }
     return result;
 }

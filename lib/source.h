@@ -43,8 +43,7 @@ struct pitot_source {
     struct source_table *tables;
     size_t table_count;
     pthread_t thread;
-    int wake_descriptor;   /* eventfd: look at what is asked */
-    atomic_uint wakers;    /* threads that are about to write to it */
+    pthread_cond_t wake;   /* look at what is asked; with the store's mutex */
     int cancel_descriptor; /* timerfd: readable when the pass is to end */
     atomic_bool cancelled; /* stopped or closing; set under the store's mutex */
     struct pitot_pass pass;
@@ -52,7 +51,8 @@ struct pitot_source {
     int64_t seen_version;   /* data_version at the end of its last transaction; with `writing` */
 
     /* Under the store's mutex: */
-    uint64_t begun;      /* number of the last pass that has begun */
+    uint64_t opened;     /* number of the last pass whose opening was posted */
+    uint64_t begun;      /* of the last one that has begun */
     uint64_t ended;      /* and of the last one that has ended */
     uint64_t started_ns; /* of the running one; 0: none is running */
     bool requested;

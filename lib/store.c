@@ -28,6 +28,7 @@ void store_release(struct pitot_store *store)
     pthread_mutex_destroy(&store->mutex);
     pthread_mutex_destroy(&store->writing);
     process_leave(store->process);
+    wal_vfs_free(store->wal);
     free(store->vfs);
     free(store->set_aside);
     free(store->path);
@@ -57,6 +58,15 @@ uint64_t timeout_moment(int timeout_ms)
 {
     return timeout_ms == PITOT_FOREVER ? UINT64_MAX
                                        : clock_now_ns() + (uint64_t)timeout_ms * NS_PER_MS;
+}
+
+void condition_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &monotonic);
+    pthread_condattr_destroy(&monotonic);
 }
 
 bool store_wait(struct pitot_store *store, uint64_t until_ns)

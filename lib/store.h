@@ -16,6 +16,7 @@
 #include "lib/lock.h"
 #include "lib/schema.h"
 #include "lib/stats.h"
+#include "lib/wal_vfs.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -43,8 +44,9 @@ struct pitot_store {
     struct process *process;
     atomic_uint references;
     char *path;
-    char *set_aside; /* NULL: nothing was */
-    char *vfs;       /* NULL: the default one */
+    char *set_aside;     /* NULL: nothing was */
+    char *vfs;           /* NULL: the default one */
+    struct wal_vfs *wal; /* above it, for the writer's connection; NULL until that is opened */
     int outcome;
     int busy_timeout_ms;
     int64_t wal_limit;
@@ -86,6 +88,9 @@ void store_note_damage(struct pitot_store *store);
 
 /* What every call begins with: FORKED, or CLOSED when the store is closing. */
 int store_check(const struct pitot_store *store, struct pitot_error *error);
+
+/* A condition whose moments are those of the monotonic clock. */
+void condition_init(pthread_cond_t *condition);
 
 /* Waits for `changed`, with the mutex held. false: the moment has passed (UINT64_MAX: never). */
 bool store_wait(struct pitot_store *store, uint64_t until_ns);

@@ -46,9 +46,19 @@ static int connect(struct pitot_store *store, enum connection_kind kind, struct 
         }
         process_unlock(store->process);
     }
+    const char *vfs = store->vfs;
+    if (result == 0 && kind == CONNECTION_WRITER && store->wal == NULL) {
+        result = wal_vfs_new(&store->wal, vfs, error);
+    }
+    if (kind == CONNECTION_WRITER && store->wal != NULL) {
+        vfs = wal_vfs_name(store->wal);
+    }
     if (result == 0) {
-        result = connection_open(&store->writer.connection, store->path, store->vfs, kind,
+        result = connection_open(&store->writer.connection, store->path, vfs, kind,
                                  store->busy_timeout_ms, &store->closing, error);
+    }
+    if (result == 0 && kind == CONNECTION_WRITER && store->wal != NULL) {
+        wal_vfs_watch(store->wal, store->writer.connection.db);
     }
     return result;
 }
@@ -285,11 +295,7 @@ static struct pitot_store *store_new(const struct pitot_store_options *options,
     store->wal_limit = options->wal_limit == 0 ? WAL_LIMIT_DEFAULT : options->wal_limit;
     pthread_mutex_init(&store->writing, NULL);
     pthread_mutex_init(&store->mutex, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&store->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    condition_init(&store->changed);
     stats_init(&store->stats);
     return store;
 }

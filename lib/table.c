@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/declared.h"
+
 /* Prepares one of this file's questions; the parameters are texts. */
 static int ask(sqlite3 *db, sqlite3_stmt **statement, const char *sql, const char *first,
                struct pitot_error *error)
@@ -40,61 +42,6 @@ static char *column_copy(sqlite3_stmt *statement, int column)
 static int out_of_memory(struct pitot_error *error, const char *name)
 {
     return failure(error, PITOT_ERROR_MEMORY, "%s: out of memory for its description", name);
-}
-
-static bool contains(const char *text, const char *word)
-{
-    return strcasestr(text, word) != NULL;
-}
-
-/* The rules of https://www.sqlite.org/datatype3.html, 3.1, in their order. */
-static enum affinity affinity_of(const char *type, bool strict)
-{
-    if (strict && strcasecmp(type, "ANY") == 0) {
-        return AFFINITY_BLOB;
-    }
-    if (contains(type, "INT")) {
-        return AFFINITY_INTEGER;
-    }
-    if (contains(type, "CHAR") || contains(type, "CLOB") || contains(type, "TEXT")) {
-        return AFFINITY_TEXT;
-    }
-    if (*type == '\0' || contains(type, "BLOB")) {
-        return AFFINITY_BLOB;
-    }
-    if (contains(type, "REAL") || contains(type, "FLOA") || contains(type, "DOUB")) {
-        return AFFINITY_REAL;
-    }
-    return AFFINITY_NUMERIC;
-}
-
-static enum pitot_type strict_type(const char *type)
-{
-    static const struct {
-        const char *name;
-        enum pitot_type type;
-    } types[] = {{"INT", PITOT_INTEGER},
-                 {"INTEGER", PITOT_INTEGER},
-                 {"REAL", PITOT_REAL},
-                 {"TEXT", PITOT_TEXT},
-                 {"BLOB", PITOT_BLOB}};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (strcasecmp(type, types[i].name) == 0) {
-            return types[i].type;
-        }
-    }
-    return PITOT_NULL;
-}
-
-static enum collation collation_of(const char *name)
-{
-    static const char *const names[] = {"BINARY", "NOCASE", "RTRIM"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (name != NULL && strcasecmp(name, names[i]) == 0) {
-            return (enum collation)i;
-        }
-    }
-    return COLLATION_OTHER;
 }
 
 static size_t find_column(const struct table *table, const char *name)
@@ -181,8 +128,8 @@ static int read_columns(struct table *table, sqlite3 *db, bool *generated, size_
             code = out_of_memory(error, table->name);
             break;
         }
-        column->affinity = affinity_of(column->type, table->strict);
-        column->strict = table->strict ? strict_type(column->type) : PITOT_NULL;
+        column->affinity = declared_affinity(column->type, table->strict);
+        column->strict = table->strict ? declared_type(column->type) : PITOT_NULL;
         column->not_null = sqlite3_column_int(statement, 2) != 0;
         *keys += sqlite3_column_int(statement, 3) > 0;
         const char *collation = NULL;
@@ -192,7 +139,7 @@ static int read_columns(struct table *table, sqlite3 *db, bool *generated, size_
             code = failure_sqlite(error, db, rc, "the schema of %s", table->name);
             break;
         }
-        column->collation = collation_of(collation);
+        column->collation = declared_collation(collation);
     }
     sqlite3_finalize(statement);
     return code;
@@ -238,7 +185,7 @@ static int read_key(struct table *table, sqlite3 *db, const char *name, bool all
             key->column = TABLE_ROWID;
         }
         key->descending = sqlite3_column_int(statement, 2) != 0;
-        key->collation = collation_of((const char *)sqlite3_column_text(statement, 3));
+        key->collation = declared_collation((const char *)sqlite3_column_text(statement, 3));
     }
     sqlite3_finalize(statement);
     return code;
@@ -565,7 +512,7 @@ static int describe(struct table *table, sqlite3 *db, const char *slice_column,
      * are not seen by those who count rows that are referred to. */
     table->transferable = facts.plain && plain_key && !generated && !table->triggers &&
                           !table->foreign_keys && !table->referenced &&
-                          !contains(table->sql, "check");
+                          strcasestr(table->sql, "check") == NULL;
     table->transferable_beside =
         table->transferable && table->rowid != TABLE_NONE && !facts.unique_beside;
     table->unique_beside = facts.unique_beside;

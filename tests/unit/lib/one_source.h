@@ -24,6 +24,7 @@ static inline int set_up(void **state)
 static inline int tear_down(void **state)
 {
     struct fixture *fixture = *state;
+    pitot_store_close(fixture->store, PATIENCE_MS, NULL); /* a function may be in the lister yet */
     pitot_store_free(fixture->store);
     free(fixture);
     return remove_test_folder(state);

@@ -212,6 +212,30 @@ static void test_the_end(void **state)
     assert_string_equal(event.source_name, "list");
 }
 
+/* A source that sleeps opens its pass when it is asked; its thread may find that it is to stop. */
+static void test_what_was_opened_and_never_began_is_closed(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int i = 0; i < 100; i++) {
+        char name[16];
+        struct lister lister = {.rows = -1};
+        struct pitot_ticket ticket;
+        snprintf(name, sizeof name, "source %d", i);
+        struct pitot_source *source = add_source(fixture->store, name, &lister);
+        assert_ok(pitot_resync(source, &ticket, &error));
+        struct pitot_event event = next_event(fixture->subscription);
+        assert_opening(&event, name, 1);
+        assert_ok(pitot_source_stop(source, PATIENCE_MS, &error));
+        event = next_event(fixture->subscription);
+        assert_int_equal(event.kind, PITOT_CLOSING);
+        assert_int_equal(event.last_pass, 1);
+        assert_int_equal(event.error_code, event.failed != 0 ? PITOT_ERROR_CANCELLED : 0);
+        assert_true(event.failed != 0 || lister.calls == 1);
+        assert_int_equal(pitot_ticket_wait(fixture->store, ticket, 0, NULL), event.error_code);
+        assert_none(fixture->subscription);
+    }
+}
+
 static void test_arguments(void **state)
 {
     struct fixture *fixture = *state;
@@ -237,6 +261,7 @@ int main(void)
         TEST(test_a_failed_pass_does_not_end_the_stream),
         TEST(test_each_subscription_has_a_queue_of_its_own),
         TEST(test_the_end),
+        TEST(test_what_was_opened_and_never_began_is_closed),
         TEST(test_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

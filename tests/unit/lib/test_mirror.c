@@ -42,14 +42,14 @@ static void run(sqlite3 *db, const char *sql)
     }
 }
 
-static void open_world(struct world *world)
+static void open_world(struct world *world, const char *ddl)
 {
     struct pitot_error error;
     assert_int_equal(sqlite3_open_v2(":memory:", &world->db,
                                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
                                      NULL),
                      SQLITE_OK);
-    run(world->db, "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, n INTEGER)");
+    run(world->db, ddl);
     assert_int_equal(table_read(&world->table, world->db, "t", NULL, PITOT_MERGE, &error), 0);
     assert_int_equal(stage_new(&world->stage, world->table, NULL, &error), 0);
     assert_int_equal(apply_new(&world->apply, world->db, world->table, NULL, true, &error), 0);
@@ -128,7 +128,7 @@ static void what_changed_is_found(void **unused)
     static const uint64_t parts[] = {0, 1, 10, 100, 500, 1000};
     static const uint64_t comings[] = {0, 0, 0, 1, 20};
     struct world world;
-    open_world(&world);
+    open_world(&world, "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, n INTEGER)");
     for (uint64_t round = 1; round <= ROUNDS; round++) {
         struct pitot_counts expected = {0};
         struct pitot_counts counts = {0};
@@ -146,8 +146,72 @@ static void what_changed_is_found(void **unused)
     close_world(&world);
 }
 
+/* Ten rows with the number N, but row 7 with SEVENTH. */
+static int merge_ten(struct world *world, int64_t n, int64_t seventh, struct pitot_error *error)
+{
+    struct pitot_counts counts;
+    for (int64_t id = 1; id <= 10; id++) {
+        struct pitot_value row[] = {pitot_integer(id), pitot_integer(id == 7 ? seventh : n)};
+        assert_int_equal(stage_add(world->stage, row, 2, error), 0);
+    }
+    assert_int_equal(apply_prepare(world->apply, world->stage, error), 0);
+    run(world->db, "BEGIN IMMEDIATE");
+    int code = apply_merge(world->apply, world->stage, true, &counts, error);
+    if (!sqlite3_get_autocommit(world->db)) {
+        run(world->db, code == 0 ? "COMMIT" : "ROLLBACK");
+    }
+    apply_end(world->apply, code == 0);
+    stage_clear(world->stage);
+    return code;
+}
+
+static int64_t ask(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int64_t number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return number;
+}
+
+static void a_refused_row_among_many_is_named(void **unused)
+{
+    (void)unused;
+    struct world world;
+    struct pitot_error error;
+    open_world(&world, "CREATE TABLE t(id INTEGER PRIMARY KEY, n INTEGER CHECK (n < 100))");
+    assert_int_equal(merge_ten(&world, 1, 1, &error), 0);
+    assert_int_equal(merge_ten(&world, 2, 100, &error), PITOT_ERROR_CONSTRAINT);
+    assert_non_null(strstr(error.message, "id = 7"));
+    assert_non_null(strstr(error.message, "CHECK"));
+    assert_int_equal(ask(world.db, "SELECT sum(n) FROM t"), 10);
+    assert_int_equal(merge_ten(&world, 3, 30, &error), 0);
+    assert_int_equal(ask(world.db, "SELECT sum(n) FROM t"), 57);
+    close_world(&world);
+}
+
+/* Whoever says that nobody else has written may be wrong: what was staged is there nevertheless. */
+static void rows_that_are_not_there_come_back(void **unused)
+{
+    (void)unused;
+    struct world world;
+    struct pitot_error error;
+    open_world(&world, "CREATE TABLE t(id INTEGER PRIMARY KEY, n INTEGER)");
+    assert_int_equal(merge_ten(&world, 1, 1, &error), 0);
+    run(world.db, "DELETE FROM t WHERE id = 5");
+    assert_int_equal(merge_ten(&world, 2, 1, &error), 0);
+    assert_int_equal(ask(world.db, "SELECT count(*) FROM t"), 10);
+    assert_int_equal(ask(world.db, "SELECT sum(n) FROM t"), 19);
+    close_world(&world);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_changed_is_found)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_changed_is_found),
+        cmocka_unit_test(a_refused_row_among_many_is_named),
+        cmocka_unit_test(rows_that_are_not_there_come_back),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
