@@ -17,8 +17,8 @@ void cases_append_label(struct buffer *out, const struct result *result, size_t 
 {
     const struct result_summary *summary = &result->engines.items[engine].summaries.items[of];
     report_engine_label(out, result, engine, NAME_MAX_COLUMNS);
-    if (is(summary->status, "ok") || is(summary->status, "unable")) {
-        return; /* what makes it unable has more words */
+    if (is(summary->status, "ok")) {
+        return;
     }
     if (is(summary->status, "partial") && summary->rounds_ok > 0) {
         buffer_printf(out, " (%" PRIu64 " of %" PRIu64 " rounds)", summary->rounds_ok,

@@ -82,8 +82,8 @@ static char *note_of(const struct result *result, const struct suite_row *row, s
     if (verdict == VERDICT_NOT_COMPARABLE && strcmp(summary->status, "differs") == 0) {
         return strdup("not comparable: it did not do what was asked");
     }
-    if (verdict == VERDICT_MISSING && strcmp(summary->status, "unable") == 0) {
-        return result_text("unable: %s", summary->error != NULL ? summary->error : "to run this");
+    if (verdict == VERDICT_UNABLE && summary->error != NULL) {
+        return result_text("%s: %s", verdict_text(verdict), summary->error);
     }
     return NULL;
 }

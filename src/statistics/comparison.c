@@ -53,6 +53,7 @@ enum verdict pairs_state(const struct comparison_row *row, size_t engine, size_t
         [COMPARISON_OK] = VERDICT_NONE,
         [COMPARISON_PARTIAL] = VERDICT_PARTIAL,
         [COMPARISON_FAILED] = VERDICT_FAILED,
+        [COMPARISON_UNABLE] = VERDICT_UNABLE,
         [COMPARISON_MISSING] = VERDICT_MISSING,
         [COMPARISON_NOT_COMPARABLE] = VERDICT_NOT_COMPARABLE,
     };
@@ -277,6 +278,20 @@ static double rows_bucket_variance(const struct comparison_table *table,
     return *rows > 0 ? sum / ((double)*rows * (double)*rows) : 0;
 }
 
+/* Why an engine has no mean, none of its rows being whole. */
+static enum verdict common_state(const struct comparison *comparison, size_t engine)
+{
+    enum verdict state = VERDICT_MISSING;
+    for (size_t i = 0; i < comparison->row_count; i++) {
+        enum verdict found = comparison_cell(comparison, i, engine)->verdict;
+        if (i > 0 && found != state) {
+            return VERDICT_MISSING;
+        }
+        state = found;
+    }
+    return state;
+}
+
 static void compute_mean(const struct comparison_table *table, size_t engine,
                          struct comparison *out, double *logs)
 {
@@ -294,7 +309,7 @@ static void compute_mean(const struct comparison_table *table, size_t engine,
         }
         state = mean->rows == table->row_count ? VERDICT_NONE
                 : mean->rows > 0               ? VERDICT_PARTIAL
-                                               : VERDICT_MISSING;
+                                               : common_state(out, engine);
     }
     pairs.moments = moments_of(logs, n);
     judge(&mean->cell, &pairs, state, &terms,

@@ -23,6 +23,7 @@ enum comparison_state {
     COMPARISON_OK,
     COMPARISON_PARTIAL,        /* some runs ended early */
     COMPARISON_FAILED,         /* no run to rely on, or wrong answers */
+    COMPARISON_UNABLE,         /* it cannot do what the row asks */
     COMPARISON_MISSING,        /* not measured */
     COMPARISON_NOT_COMPARABLE, /* measured, but something else */
 };
@@ -76,7 +77,8 @@ struct comparison_best {
 };
 
 /* Geometric mean of an engine's ratios over the rows; the interval is that of the means over rows
- * of each round, in a table of engine_count - 1 cells. PARTIAL when a row could not be taken in. */
+ * of each round, in a table of engine_count - 1 cells. PARTIAL when a row could not be taken in;
+ * when none could, what all its rows say, MISSING when they differ in that. */
 struct comparison_mean {
     struct comparison_cell cell; /* median and spread are NAN */
     size_t rows;                 /* that were taken in, of row_count */

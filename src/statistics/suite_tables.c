@@ -193,6 +193,7 @@ static const char *status_of(const struct result_engine *engine, size_t of)
 static enum comparison_state state_of(const struct result_engine *engine, size_t of, bool any)
 {
     return is(status_of(engine, of), "failed")    ? COMPARISON_FAILED
+           : is(status_of(engine, of), "unable")  ? COMPARISON_UNABLE
            : !any                                 ? COMPARISON_MISSING
            : is(status_of(engine, of), "differs") ? COMPARISON_NOT_COMPARABLE
                                                   : COMPARISON_OK;

@@ -18,6 +18,7 @@
     X(NOT_COMPARABLE, "not comparable") /* what it would be compared with is not there */          \
     X(PARTIAL, "partial")               /* not all of its rounds are there */                      \
     X(FAILED, "failed")                                                                            \
+    X(UNABLE, "unable") /* it cannot do what the row asks, and was not run */                      \
     X(MISSING, "missing")
 
 enum verdict {

@@ -187,6 +187,7 @@ static void what_is_not_whole_is_never_faster(void **state)
         {.now = COMPARISON_FAILED, .verdict = VERDICT_FAILED},
         {.now = COMPARISON_PARTIAL, .verdict = VERDICT_PARTIAL},
         {.now = COMPARISON_MISSING, .verdict = VERDICT_MISSING},
+        {.now = COMPARISON_UNABLE, .verdict = VERDICT_UNABLE},
         {.now_base = COMPARISON_FAILED, .verdict = VERDICT_NOT_COMPARABLE},
         {.before = COMPARISON_FAILED, .verdict = VERDICT_NOT_COMPARABLE},
         {.before = COMPARISON_PARTIAL, .verdict = VERDICT_NOT_COMPARABLE},

@@ -260,6 +260,36 @@ static void test_nothing_wrong_is_faster(void **state)
     }
 }
 
+/* With no row to take a mean of, the mean has the word that its rows share. */
+static void test_a_mean_says_what_its_rows_say(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *first, *second, *note;
+    } cases[] = {
+        {"unable", "unable", "unable"},
+        {"failed", "failed", "failed"},
+        {"unable", "failed", "missing"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct result *result = three_engines(2);
+        struct result_engine *other = &result->engines.items[2];
+        while (other->runs.count > 0) {
+            assert_int_equal(result_run_move(other, 0, "disturbed"), 0);
+        }
+        set(&other->summaries.items[0].status, cases[i].first);
+        set(&other->summaries.items[1].status, cases[i].second);
+        compare(result);
+        assert_cell(cell(result, "throughput", 0, 2), NULL, cases[i].first);
+        const struct result_comparison_mean *mean =
+            &table_of(result, "throughput")->geometric_means.items[2];
+        assert_word(mean->verdict, NULL);
+        assert_word(mean->note, cases[i].note);
+        assert_true(isnan(mean->ratio));
+        result_free(result);
+    }
+}
+
 /* A case in which no engine ran has its rows all the same. */
 static void test_a_case_without_runs_is_a_row(void **state)
 {
@@ -519,6 +549,7 @@ int main(void)
         cmocka_unit_test(test_best),
         cmocka_unit_test(test_second_runs_feed_the_floor),
         cmocka_unit_test(test_nothing_wrong_is_faster),
+        cmocka_unit_test(test_a_mean_says_what_its_rows_say),
         cmocka_unit_test(test_a_case_without_runs_is_a_row),
         cmocka_unit_test(test_a_broken_round_is_left_out),
         cmocka_unit_test(test_few_rounds),

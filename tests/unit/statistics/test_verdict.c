@@ -75,6 +75,7 @@ static void texts_are_those_that_results_carry(void **state)
     assert_string_equal(verdict_text(VERDICT_FEW_ROUNDS), "too few rounds");
     assert_string_equal(verdict_text(VERDICT_NOT_COMPARABLE), "not comparable");
     assert_string_equal(verdict_text(VERDICT_MISSING), "missing");
+    assert_string_equal(verdict_text(VERDICT_UNABLE), "unable");
 }
 
 int main(void)
