@@ -179,6 +179,14 @@ static void put_title(const struct sheet *sheet, const struct buffer *title)
     }
 }
 
+/* Bold where a difference is claimed. */
+static enum tone verdict_tone(const struct line *line)
+{
+    const char *word = line->text[VALUE_VERDICT];
+    bool claims = strcmp(word, "faster") == 0 || strcmp(word, "slower") == 0;
+    return claims ? TONE_BOLD : TONE_PLAIN;
+}
+
 static void put_line(const struct sheet *sheet, const struct result *result, const char *engine,
                      enum tone tone, const struct line *line, size_t first)
 {
@@ -194,10 +202,11 @@ static void put_line(const struct sheet *sheet, const struct result *result, con
         page_text(sheet->page, tone, "", "%s", label.data);
     }
     for (size_t i = first; i < VALUES; i++) {
+        enum tone of_value = i == VALUE_VERDICT ? verdict_tone(line) : TONE_PLAIN;
         if (sheet->grid != NULL) {
-            grid_add(sheet->grid, TONE_PLAIN, line->text[i]);
+            grid_add(sheet->grid, of_value, line->text[i]);
         } else {
-            page_pair(sheet->page, headings[i], line->text[i], TONE_PLAIN);
+            page_pair(sheet->page, headings[i], line->text[i], of_value);
         }
     }
     buffer_release(&label);

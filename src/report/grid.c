@@ -112,11 +112,47 @@ static void print_row(const struct grid *grid, size_t row, const size_t widths[]
     buffer_putc(page->out, '\n');
 }
 
+static void put_cell(struct buffer *out, const struct grid_cell *cell, bool bold)
+{
+    size_t indent = strspn(cell->text, " ");
+    buffer_puts(out, "| ");
+    for (size_t i = 0; i + 1 < indent; i += 2) {
+        buffer_puts(out, "&emsp;"); /* blanks there would be taken away */
+    }
+    if (cell->text[indent] != '\0') {
+        buffer_puts(out, bold ? "**" : "");
+        page_append_escaped(out, cell->text + indent);
+        buffer_puts(out, bold ? "** " : " ");
+    }
+}
+
+static void put_markdown(const struct grid *grid, struct buffer *out)
+{
+    buffer_putc(out, '\n');
+    for (size_t row = 0; row * grid->columns < grid->cells.count; row++) {
+        const struct grid_cell *cells = &grid->cells.items[row * grid->columns];
+        bool title = row > 0 && is_title(grid, row);
+        for (size_t i = 0; i < grid->columns; i++) {
+            /* The first row is bold there without asking. */
+            put_cell(out, &cells[i], title || (row > 0 && cells[i].tone == TONE_BOLD));
+        }
+        buffer_puts(out, "|\n");
+        for (size_t i = 0; row == 0 && i < grid->columns; i++) {
+            buffer_puts(out, i == 0 ? "| --- " : "| ---: ");
+        }
+        buffer_puts(out, row == 0 ? "|\n" : "");
+    }
+}
+
 void grid_print(const struct grid *grid, const struct page *page)
 {
     size_t widths[GRID_COLUMNS_MAX];
     if (grid->failed) {
         page->out->failed = true;
+        return;
+    }
+    if (page->markdown) {
+        put_markdown(grid, page->out);
         return;
     }
     size_t total = measure(grid, widths);

@@ -33,7 +33,8 @@ void grid_add_title(struct grid *grid, enum tone tone, const char *text);
 /* True when the columns fit, the first cut down to `first_min` columns if need be. */
 bool grid_fits(const struct grid *grid, size_t width, size_t first_min);
 
-/* Prints all rows, a line under the first; cuts the first column to what is left for it. */
+/* Prints all rows, a line under the first; cuts the first column to what is left for it. In
+ * Markdown it is a table of all its columns, titles bold. */
 void grid_print(const struct grid *grid, const struct page *page);
 
 #endif

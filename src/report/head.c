@@ -63,6 +63,13 @@ static void head_title(const struct page *page, const struct result *result)
     buffer_printf(&text, " (pitot %s, %s)", known(result->pitot_version), known(result->started));
     page_text(page, TONE_BOLD, "", "%s", text.data);
     buffer_release(&text);
+    if (!page->markdown) { /* there it stands above a head that is folded */
+        head_print_state(page, result);
+    }
+}
+
+void head_print_state(const struct page *page, const struct result *result)
+{
     if (result->build != NULL && strcmp(result->build, "release") != 0) {
         page_text(page, TONE_FAILED, "", "A %s build of pitot: these numbers mean nothing.",
                   result->build);
@@ -427,82 +434,6 @@ static void head_engines(const struct page *page, const struct result *result)
     }
 }
 
-/* Compile options that differ between engines that know theirs. */
-
-static bool holds(const result_strings *strings, const char *text)
-{
-    for (size_t i = 0; i < strings->count; i++) {
-        if (same(strings->items[i], text)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool in_all(const struct result *result, const char *option)
-{
-    for (size_t i = 0; i < result->engines.count; i++) {
-        const result_strings *options = &result->engines.items[i].compile_options;
-        if (options->count > 0 && !holds(options, option)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Options that are known to move figures come first. */
-static bool is_weighty(const char *option)
-{
-    static const char *const names[] = {"THREADSAFE", "MEMSTATUS", "LOOKASIDE",
-                                        "FDATASYNC",  "SETLK",     "SYNCHRONOUS"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strstr(option, names[i]) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-enum { OPTIONS_SHOWN = 10 };
-
-/* Appends the engine's options that not all have; returns how many there are. */
-static size_t append_options(struct buffer *text, const struct result *result, size_t engine)
-{
-    const result_strings *options = &result->engines.items[engine].compile_options;
-    size_t found = 0;
-    for (int weighty = 1; weighty >= 0; weighty--) {
-        for (size_t i = 0; i < options->count; i++) {
-            const char *option = known(options->items[i]);
-            if (is_weighty(option) != (weighty == 1) || in_all(result, option)) {
-                continue;
-            }
-            if (found < OPTIONS_SHOWN) {
-                buffer_printf(text, "%s%s", found == 0 ? "" : ", ", option);
-            }
-            found++;
-        }
-    }
-    if (found > OPTIONS_SHOWN) {
-        buffer_printf(text, " and %zu more", found - OPTIONS_SHOWN);
-    }
-    return found;
-}
-
-static void head_options(const struct page *page, const struct result *result)
-{
-    bool first = true;
-    for (size_t i = 0; i < result->engines.count; i++) {
-        struct buffer text;
-        buffer_init(&text);
-        if (append_options(&text, result, i) > 0) {
-            page_text(page, TONE_PLAIN, first ? "Options   " : LEAD_NONE, "only %s: %s",
-                      known(result->engines.items[i].name), text.data);
-            first = false;
-        }
-        buffer_release(&text);
-    }
-}
-
 /* Databases whose answers came to `status`. */
 static size_t answers_count(const struct result_verify *verify, const char *status)
 {
@@ -591,5 +522,5 @@ void head_print(const struct page *page, const struct result *result)
     head_data(page, result);
     head_engines(page, result);
     head_answers(page, result);
-    head_options(page, result);
+    head_print_options(page, result);
 }

@@ -16,6 +16,73 @@ static const char *const tone_codes[] = {
     [TONE_FAILED] = "\x1b[31m",
 };
 
+/* ---- Markdown ---------------------------------------------------------------------------- */
+
+void page_append_escaped(struct buffer *out, const char *text)
+{
+    struct buffer printable;
+    buffer_init(&printable);
+    text_printable(&printable, text, strlen(text));
+    for (const char *c = printable.data; *c != '\0'; c++) {
+        bool first = c == printable.data;
+        if (*c == '<') {
+            buffer_puts(out, "&lt;");
+        } else if (*c == '&') {
+            buffer_puts(out, "&amp;");
+        } else if (*c == '@') {
+            buffer_puts(out, "@<!-- -->"); /* a mention would call somebody */
+        } else {
+            if (strchr("\\`*_[]|#>~", *c) != NULL || (first && strchr("-+=", *c) != NULL)) {
+                buffer_putc(out, '\\');
+            }
+            buffer_putc(out, *c);
+        }
+    }
+    out->failed = out->failed || printable.failed;
+    buffer_release(&printable);
+}
+
+/* The line before the end is an item of a list. */
+static bool ends_with_item(const struct buffer *out)
+{
+    const char *end = out->data + out->length - (out->length > 0 ? 1 : 0);
+    const char *line = end;
+    while (line > out->data && line[-1] != '\n') {
+        line--;
+    }
+    line += strspn(line, " ");
+    return line < end && *line == '*' && line[1] == ' ';
+}
+
+static void put_item(struct buffer *out, const char *lead, const char *text)
+{
+    size_t blanks = strspn(lead, " ");
+    size_t word = strcspn(lead + blanks, " !|");
+    buffer_puts(out, ends_with_item(out) ? "" : "\n");
+    buffer_puts(out, lead[blanks] == '|' ? "  * " : "* "); /* a line of a log belongs to an item */
+    if (word > 0) {
+        buffer_printf(out, "%.*s: ", (int)word, lead + blanks);
+    }
+    page_append_escaped(out, text);
+    buffer_putc(out, '\n');
+}
+
+static void put_markdown(const struct page *page, enum tone tone, const char *lead,
+                         const char *text)
+{
+    bool note = lead[0] == '~';
+    bool bold = lead[0] == '\0' && tone != TONE_PLAIN;
+    if (lead[0] != '\0' && !note) {
+        put_item(page->out, lead, text);
+        return;
+    }
+    buffer_puts(page->out, bold ? "\n**" : note ? "\n\\~ " : "\n");
+    page_append_escaped(page->out, text);
+    buffer_puts(page->out, bold ? "**\n" : "\n");
+}
+
+/* ---- lines --------------------------------------------------------------------------------- */
+
 void page_tone_on(const struct page *page, enum tone tone)
 {
     if (page->colour && tone_codes[tone] != NULL) {
@@ -32,7 +99,9 @@ void page_tone_off(const struct page *page, enum tone tone)
 
 void page_blank(const struct page *page)
 {
-    buffer_putc(page->out, '\n');
+    if (!page->markdown) { /* every part begins with one there */
+        buffer_putc(page->out, '\n');
+    }
 }
 
 void page_spaces(const struct page *page, size_t count)
@@ -62,6 +131,12 @@ void page_text(const struct page *page, enum tone tone, const char *lead, const 
     va_start(arguments, format);
     buffer_vprintf(&text, format, arguments);
     va_end(arguments);
+    page->out->failed = page->out->failed || text.failed;
+    if (page->markdown) {
+        put_markdown(page, tone, lead, text.data);
+        buffer_release(&text);
+        return;
+    }
     page_tone_on(page, tone);
     size_t indent = strlen(lead);
     if (page->width < NARROW_COLUMNS && indent > NARROW_INDENT) {
@@ -74,7 +149,6 @@ void page_text(const struct page *page, enum tone tone, const char *lead, const 
     layout_wrap(page->out, text.data, indent, page->width);
     page_tone_off(page, tone);
     buffer_putc(page->out, '\n');
-    page->out->failed = page->out->failed || text.failed;
     buffer_release(&text);
 }
 

@@ -5,8 +5,19 @@
 #include "report/page.h"
 #include "result/result.h"
 
+/* What was measured and on what; and what the numbers are, but for the comparison and the event
+ * loop: of whatever command the result is. */
+void report_print_head(const struct page *page, const struct result *result);
+void report_print_figures(const struct page *page, const struct result *result);
+
+/* A build whose numbers mean nothing, an early end: what must stand above all else. */
+void head_print_state(const struct page *page, const struct result *result);
+
 /* What was measured and on what. */
 void head_print(const struct page *page, const struct result *result);
+
+/* Compile options that not all engines have, as far as they are known: lines of that head. */
+void head_print_options(const struct page *page, const struct result *result);
 
 /* Warnings, known faults and what failed, before any number. Returns how many warnings there are.
  */

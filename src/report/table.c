@@ -137,6 +137,33 @@ static bool is_command(const struct result *result, const char *name)
     return result->command != NULL && strcmp(result->command, name) == 0;
 }
 
+void report_print_head(const struct page *page, const struct result *result)
+{
+    if (is_command(result, "verify")) {
+        head_print_verify(page, result);
+    } else if (is_command(result, "numbers")) {
+        head_print_numbers(page, result);
+    } else {
+        head_print(page, result);
+    }
+}
+
+void report_print_figures(const struct page *page, const struct result *result)
+{
+    if (is_command(result, "verify")) {
+        verify_print(page, result);
+    } else if (has_figures(result) && is_command(result, "bench")) {
+        bench_print(page, result);
+    } else if (has_figures(result) && is_command(result, "concurrent")) {
+        concurrent_print(page, result);
+    } else if (has_figures(result) && !is_command(result, "compare")) {
+        for (size_t of = 0; of < result->cases.count; of++) {
+            print_case(page, result, of);
+        }
+    }
+    numbers_print(page, result);
+}
+
 static void print_table(const struct result *result, const struct report_style *style,
                         struct buffer *out)
 {
@@ -146,34 +173,12 @@ static void print_table(const struct result *result, const struct report_style *
         .width = width < WIDTH_MIN ? WIDTH_MIN : width,
         .colour = style->colour,
     };
-    if (is_command(result, "verify")) {
-        head_print_verify(&page, result);
-        warnings_print(&page, result);
-        verify_print(&page, result);
-        return;
-    }
-    if (result->command != NULL && strcmp(result->command, "numbers") == 0) {
-        head_print_numbers(&page, result);
-        warnings_print(&page, result);
-        numbers_print(&page, result);
-        return;
-    }
-    head_print(&page, result);
+    report_print_head(&page, result);
     size_t warnings = warnings_print(&page, result);
-    if (has_figures(result) && is_command(result, "bench")) {
-        bench_print(&page, result);
-    } else if (has_figures(result) && is_command(result, "concurrent")) {
-        concurrent_print(&page, result);
-    } else if (has_figures(result) && !is_command(result, "compare")) {
-        for (size_t of = 0; of < result->cases.count; of++) {
-            print_case(&page, result, of);
-        }
-    }
+    report_print_figures(&page, result);
     comparison_print(&page, result);
-    if (result->engines.count > 0) {
-        event_loop_print(&page, result);
-    }
-    if (warnings > 0) {
+    event_loop_print(&page, result);
+    if (warnings > 0 && result->cases.count > 0 && !is_command(result, "verify")) {
         page_blank(&page);
         page_text(&page, TONE_WARNING, "", "%zu warning%s: see above the numbers.", warnings,
                   warnings == 1 ? "" : "s");

@@ -171,9 +171,16 @@ class Structure(CompareTest):
                          [(engine["name"], label) for label in WORKLOADS
                           for engine in result["engines"]])
         cell = self.tables(result)["bench", "throughput"]["rows"][0]["cells"][1]
-        self.assertEqual([float(number) for number in ratios[1][7:]],
+        self.assertEqual([float(number) for number in ratios[1][7:10]],
                          [cell["ratio"], cell["ratio_low"], cell["ratio_high"]])
-        self.assertIn("| baseline |", self.pitot("report", "x.json", "--format", "markdown").stdout)
+        verdicts = [row for row in csv if row[5] == "throughput_ratio_verdict"]
+        self.assertEqual([row[10] for row in verdicts],
+                         [cell["verdict"] or cell["note"]
+                          for row in self.tables(result)["bench", "throughput"]["rows"]
+                          for cell in row["cells"]])
+        markdown = self.pitot("report", "x.json", "--format", "markdown").stdout
+        self.assertIn("| baseline |", markdown)
+        self.assertEqual(markdown.count("Noise floor"), 3)
 
 
 class Suites(CompareTest):

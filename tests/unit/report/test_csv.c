@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-enum { COLUMNS = 10 };
-enum column { ENGINE, VERSION, CASE, ROLE, SCRIPT, METRIC, UNIT, MEDIAN, MIN, MAX };
+enum { COLUMNS = 11 };
+enum column { ENGINE, VERSION, CASE, ROLE, SCRIPT, METRIC, UNIT, MEDIAN, MIN, MAX, NOTE };
 
 struct row {
     char fields[COLUMNS][256];
@@ -108,7 +108,8 @@ static void test_rows(void **state)
     struct buffer csv;
     print(result, &csv);
 
-    static const char header[] = "engine,version,case,role,script,metric,unit,median,min,max\r\n";
+    static const char header[] =
+        "engine,version,case,role,script,metric,unit,median,min,max,note\r\n";
     assert_memory_equal(csv.data, header, sizeof(header) - 1);
     static const struct {
         const char *engine, *script, *metric;
@@ -118,42 +119,145 @@ static void test_rows(void **state)
          "",
          "reads_per_second",
          {"sqlite", "3.54.1", "prod", "", "", "reads_per_second", "1/s", "6543", "6510.285",
-          "6575.715"}},
-        {"turso", "", "slept", {"turso", "0.8.3", "prod", "", "", "slept", "ns", "", "", ""}},
-        {"sqlite", "", "busy", {"sqlite", "3.54.1", "prod", "", "", "busy", "count", "12", "", ""}},
+          "6575.715", ""}},
+        {"turso", "", "slept", {"turso", "0.8.3", "prod", "", "", "slept", "ns", "", "", "", ""}},
+        {"sqlite",
+         "",
+         "busy",
+         {"sqlite", "3.54.1", "prod", "", "", "busy", "count", "12", "", "", ""}},
         {"sqlite",
          "",
          "rounds_ok",
-         {"sqlite", "3.54.1", "prod", "", "", "rounds_ok", "count", "3", "", ""}},
+         {"sqlite", "3.54.1", "prod", "", "", "rounds_ok", "count", "3", "", "", ""}},
         {"sqlite",
          "user_by_id",
          "latency_p99.99",
          {"sqlite", "3.54.1", "prod", "app", "user_by_id", "latency_p99.99", "ns", "30000", "29950",
-          "30050"}},
+          "30050", ""}},
         {"sqlite",
          "user_by_id",
          "latency_p99.9_thin",
          {"sqlite", "3.54.1", "prod", "app", "user_by_id", "latency_p99.9_thin", "0 or 1", "1", "",
-          ""}},
+          "", ""}},
         {"sqlite",
          "insert_order",
          "time_share",
          {"sqlite", "3.54.1", "prod", "app", "insert_order", "time_share", "1", "0.876", "0.871",
-          "0.881"}},
+          "0.881", ""}},
         {"turso-next",
          "",
          "reads_per_second",
-         {"turso-next", "", "prod", "", "", "reads_per_second", "1/s", "", "", ""}},
+         {"turso-next", "", "prod", "", "", "reads_per_second", "1/s", "", "", "", ""}},
         {"turso-next",
          "",
          "rounds_failed",
-         {"turso-next", "", "prod", "", "", "rounds_failed", "count", "1", "", ""}},
+         {"turso-next", "", "prod", "", "", "rounds_failed", "count", "1", "", "", ""}},
+        {"turso-next",
+         "",
+         "status",
+         {"turso-next", "", "prod", "", "", "status", "text", "", "", "",
+          "failed: the worker ended by signal 6 (Aborted)"}},
+        {"sqlite",
+         "",
+         "status",
+         {"sqlite", "3.54.1", "prod", "", "", "status", "text", "", "", "", "ok"}},
+        {"turso",
+         "",
+         "known_fault",
+         {"turso", "0.8.3", "", "", "", "known_fault", "text", "", "", "",
+          "the first commit is acknowledged before any sync"}},
+        {"turso",
+         "",
+         "warning",
+         {"turso", "", "", "", "", "warning", "text", "", "", "", "steal was 6 % in round 2"}},
+        {"sqlite",
+         "",
+         "data_as_acknowledged",
+         {"sqlite", "3.54.1", "prod", "", "", "data_as_acknowledged", "0 or 1", "1", "", "", ""}},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct row row = find(&csv, cases[i].engine, cases[i].script, cases[i].metric);
         for (int column = 0; column < COLUMNS; column++) {
             assert_string_equal(row.fields[column], cases[i].expected[column]);
         }
+    }
+    buffer_release(&csv);
+    result_free(result);
+}
+
+/* Everything that a table of the comparison shows, and why there is no verdict. */
+static void test_comparison(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *engine, *label, *role, *metric, *unit, *median, *min, *max, *note;
+    } expected[] = {
+        {"sqlite", "", "", "comparison_rounds", "count", "10", "", "", ""},
+        {"sqlite", "", "", "comparison_rounds_repeated", "count", "1", "", "", ""},
+        {"sqlite", "", "", "comparison_rounds_disturbed", "count", "2", "", "", ""},
+        {"sqlite", "", "", "comparison_slower", "count", "1", "", "", ""},
+        {"sqlite", "prod", "", "throughput_median", "1/s", "7777.5", "", "", ""},
+        {"sqlite", "prod", "", "throughput_ratio", "1", "1", "", "", ""},
+        {"sqlite", "prod", "", "throughput_ratio_verdict", "-1 to 1", "", "", "", "baseline"},
+        {"turso", "prod", "", "throughput_median", "1/s", "6222", "", "", ""},
+        {"turso", "prod", "", "throughput_spread", "1", "0.02", "", "", ""},
+        {"turso", "prod", "", "throughput_ratio", "1", "0.8", "0.78", "0.82", ""},
+        {"turso", "prod", "", "throughput_ratio_verdict", "-1 to 1", "-1", "", "", "slower"},
+        {"turso", "prod", "", "throughput_could_show", "1", "0.03", "", "", ""},
+        {"turso", "prod", "", "throughput_rounds", "count", "10", "", "", ""},
+        {"turso", "prod", "", "throughput_more_rounds", "count", "", "", "", ""},
+        {"turso-next", "prod", "", "throughput_ratio", "1", "", "", "", ""},
+        {"turso-next", "prod", "", "throughput_ratio_verdict", "-1 to 1", "", "", "",
+         "unable: it locks its file"},
+        {"sqlite", "prod", "", "throughput_best_lead", "1", "0.25", "0.2", "0.3", ""},
+        {"turso", "", "prod", "throughput_geometric_mean", "1", "0.8", "0.78", "0.82", ""},
+        {"turso", "", "prod", "throughput_geometric_mean_verdict", "-1 to 1", "-1", "", "",
+         "slower"},
+        {"turso", "", "prod", "throughput_geometric_mean_rows", "count", "1", "", "", ""},
+        {"sqlite", "", "prod", "throughput_noise_floor", "1", "0.01", "", "", ""},
+        {"sqlite", "", "prod", "throughput_noise_floor_rows", "count", "1", "", "", ""},
+        {"turso", "prod", "", "throughput_against", "1", "0.99", "0.97", "1.01", ""},
+        {"turso", "prod", "", "throughput_against_verdict", "-1 to 1", "0", "", "",
+         "no difference shown"},
+        {"turso", "prod", "", "throughput_against_could_show", "1", "0.05", "", "", ""},
+        {"turso", "select-point", "", "throughput_against_verdict", "-1 to 1", "", "", "",
+         "missing: in old.json, but not measured now"},
+        {"sqlite", "", "prod", "throughput_against_noise_floor", "1", "0.05", "", "", ""},
+    };
+    struct result *result = sample_full_result();
+    struct buffer csv;
+    sample_comparison(result);
+    struct result_comparison_cell *unable =
+        sample_must(result_list_add(&result->comparison.tables.items[0].rows.items[0].cells));
+    *unable = (struct result_comparison_cell){
+        .engine = sample_text("turso-next"),
+        .median = (double)NAN,
+        .spread = (double)NAN,
+        .ratio = (double)NAN,
+        .ratio_low = (double)NAN,
+        .ratio_high = (double)NAN,
+        .smallest_difference = (double)NAN,
+        .more_rounds = RESULT_ABSENT,
+        .note = sample_text("unable: it locks its file"),
+    };
+    print(result, &csv);
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        struct row row;
+        bool found = false;
+        for (const char *at = csv.data; !found && (at = read_row(at, &row)) != NULL;) {
+            found = strcmp(row.fields[METRIC], expected[i].metric) == 0 &&
+                    strcmp(row.fields[ENGINE], expected[i].engine) == 0 &&
+                    strcmp(row.fields[CASE], expected[i].label) == 0;
+        }
+        if (!found) {
+            fail_msg("no row of %s, %s", expected[i].engine, expected[i].metric);
+        }
+        assert_string_equal(row.fields[ROLE], expected[i].role);
+        assert_string_equal(row.fields[UNIT], expected[i].unit);
+        assert_string_equal(row.fields[MEDIAN], expected[i].median);
+        assert_string_equal(row.fields[MIN], expected[i].min);
+        assert_string_equal(row.fields[MAX], expected[i].max);
+        assert_string_equal(row.fields[NOTE], expected[i].note);
     }
     buffer_release(&csv);
     result_free(result);
@@ -223,9 +327,8 @@ static void test_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_roles),
-        cmocka_unit_test(test_names_read_back),
+        cmocka_unit_test(test_rows),       cmocka_unit_test(test_roles),
+        cmocka_unit_test(test_comparison), cmocka_unit_test(test_names_read_back),
         cmocka_unit_test(test_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

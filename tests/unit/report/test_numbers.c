@@ -100,10 +100,13 @@ static void test_csv(void **state)
     struct buffer text;
     buffer_init(&text);
     report_csv(result, &text);
-    assert_line(text.data, "sqlite,3.54.1,read,libpitot,writer busy,median,ns,20000,,\r\n");
-    assert_line(text.data, "sqlite,3.54.1,read,plain,writer busy,busy,count,7,,\r\n");
-    assert_line(text.data, "sqlite,3.54.1,read,plain,writer busy,passes,count,,,\r\n");
-    assert_line(text.data, "sqlite,3.54.1,pass,libpitot,rows,ratio,1,0.5,,\r\n");
+    assert_line(text.data, "sqlite,3.54.1,read,libpitot,writer busy,median,ns,20000,,,\r\n");
+    assert_line(text.data, "sqlite,3.54.1,read,plain,writer busy,busy,count,7,,,\r\n");
+    assert_line(text.data, "sqlite,3.54.1,read,plain,writer busy,passes,count,,,,\r\n");
+    assert_line(text.data, "sqlite,3.54.1,pass,libpitot,rows,ratio,1,0.5,,,\r\n");
+    assert_line(text.data, "sqlite,3.54.1,read,libpitot,writer busy,note,text,,,,a note\r\n");
+    assert_line(text.data, "sqlite,3.54.1,,,,merge_kept,bytes,160000,,,\r\n");
+    assert_line(text.data, "system,,,,,status,text,,,,failed: it has fallen over\r\n");
     buffer_release(&text);
     result_free(result);
 }
