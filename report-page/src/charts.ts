@@ -6,6 +6,7 @@ import * as Plot from "@observablehq/plot";
 
 import { short, tick } from "./format.ts";
 import type { Series } from "./series.ts";
+import { ticksOf, type Axis } from "./ticks.ts";
 
 export type Drawing = SVGSVGElement | HTMLElement;
 
@@ -47,6 +48,10 @@ export interface RatioPoint extends Point {
 type Domain = [number, number];
 
 const FONT = "13px system-ui, sans-serif";
+const RIGHT = 20; // margin
+const HEIGHT = 300; // of curves
+
+const times = (ratio: number) => (ratio >= 1000 ? short(ratio) : String(Number(ratio.toPrecision(3))));
 
 /** About as wide as the longest label is drawn, within what a narrow screen can give. */
 function margin(labels: readonly string[], width: number): number {
@@ -85,23 +90,25 @@ function tips(points: readonly Point[]): { render: Plot.RenderFunction } {
     };
 }
 
-const colour = (p: Point) => p.series.colour;
-
-function logTicks([low, high]: Domain): number[] {
-    const first = Math.floor(Math.log10(low));
-    const last = Math.ceil(Math.log10(high));
-    const steps = last - first <= 2 ? [1, 2, 5] : [1];
-    const all: number[] = [];
-    for (let e = first; e <= last; e++) {
-        for (const step of steps) {
-            const value = step * 10 ** e;
-            if (value >= low && value <= high) {
-                all.push(value);
-            }
-        }
-    }
-    return all;
+/** Marks of an axis and its grid. Plot's own axis leaves out labels of a logarithmic scale. */
+function axisX(axis: Axis, label: string): Plot.Markish[] {
+    const ticks = ticksOf(axis);
+    return [
+        Plot.gridX(ticks, { strokeOpacity: 0.12 }),
+        Plot.axisX(ticks, { label, text: (v: number) => axis.format(v) }),
+    ];
 }
+
+function axisY(axis: Axis, label: string): Plot.Markish[] {
+    // Labels are three times as wide as high.
+    const ticks = ticksOf({ ...axis, room: 3 * axis.room });
+    return [
+        Plot.gridY(ticks, { strokeOpacity: 0.12 }),
+        Plot.axisY(ticks, { label, text: (v: number) => axis.format(v) }),
+    ];
+}
+
+const colour = (p: Point) => p.series.colour;
 
 /** The range of positive numbers, a little wider; for a logarithmic axis. */
 export function logDomain(values: readonly number[]): Domain | null {
@@ -118,8 +125,34 @@ export function logDomain(values: readonly number[]): Domain | null {
     return [low / 1.25, high * 1.25];
 }
 
-export function bars(points: readonly BarPoint[], width: number, max: number, label: string): Drawing {
+/** Intervals of few rounds may be a thousand times as wide as all ratios: so far they are shown. */
+const BEYOND = 5;
+
+/** The domain of ratios with their intervals, and whether some go on beyond it. */
+export function ratioDomain(
+    points: readonly { value: number; low: number; high: number }[],
+): { domain: Domain; cut: boolean } {
+    const values = logDomain([1, ...points.map((p) => p.value)])!;
+    const all = logDomain([1, ...points.flatMap((p) => [p.value, p.low, p.high])])!;
+    const domain: Domain = [Math.max(all[0], values[0] / BEYOND), Math.min(all[1], values[1] * BEYOND)];
+    return { domain, cut: domain[0] > all[0] || domain[1] < all[1] };
+}
+
+/** What a logarithmic axis can show: it has no place for nothing, which tables tell. */
+export function forLog(points: readonly RangePoint[]): RangePoint[] {
+    return points.filter((p) => p.value > 0).map((p) => (p.low > 0 ? p : { ...p, low: p.value }));
+}
+
+/** `offered`: the rate that all were asked for, as a line across; null: none. */
+export function bars(
+    points: readonly BarPoint[],
+    width: number,
+    max: number,
+    label: string,
+    offered: number | null = null,
+): Drawing {
     const labels = points.map((p) => p.series.label);
+    const left = margin(labels, width);
     const rounds = points.flatMap((p) =>
         p.rounds.map((value, i) => ({
             series: p.series,
@@ -129,11 +162,12 @@ export function bars(points: readonly BarPoint[], width: number, max: number, la
     );
     return Plot.plot({
         ...base(width, 60 + points.length * 34),
-        marginLeft: margin(labels, width),
-        marginRight: 20,
-        x: { domain: [0, max], label, tickFormat: short, ticks: width < 500 ? 4 : 8, grid: true },
+        marginLeft: left,
+        marginRight: RIGHT,
+        x: { domain: [0, max] },
         y: { domain: labels, label: null, tickFormat: (l: string) => cut(l, width) },
         marks: [
+            ...axisX({ domain: [0, max], log: false, format: short, room: width - left - RIGHT }, label),
             Plot.barX(points, {
                 x: "value",
                 y: (p: BarPoint) => p.series.label,
@@ -154,6 +188,12 @@ export function bars(points: readonly BarPoint[], width: number, max: number, la
                 fill: "var(--paper)",
                 stroke: "currentColor",
                 ...tips(rounds),
+            }),
+            Plot.ruleX(offered === null ? [] : [offered], {
+                stroke: "currentColor",
+                strokeWidth: 2,
+                strokeDasharray: "5 3",
+                className: "offered",
             }),
         ],
     });
@@ -180,20 +220,15 @@ export function ranges(
 ): Drawing {
     const rows = [...new Set(points.map((p) => p.row))];
     const engines = [...new Set(points.map((p) => p.series.label))];
+    const left = margin(rows, width);
     return Plot.plot({
         ...base(width, 56 + points.length * 17 + rows.length * 12),
-        marginLeft: margin(rows, width),
-        marginRight: 20,
-        x: {
-            domain,
-            type: options.log ? "log" : "linear",
-            label: options.label,
-            grid: true,
-            tickFormat: options.format,
-            ...(options.log ? { ticks: logTicks(domain) } : { ticks: width < 500 ? 4 : 8 }),
-        },
+        marginLeft: left,
+        marginRight: RIGHT,
+        x: { domain, type: options.log ? "log" : "linear" },
         ...lanes(rows, engines),
         marks: [
+            ...axisX({ domain, log: options.log, format: options.format, room: width - left - RIGHT }, options.label),
             laneLabels(width),
             Plot.frame({ stroke: "currentColor", strokeOpacity: 0.15 }),
             Plot.ruleY(points, {
@@ -228,7 +263,7 @@ export function nines(percentile: number): number {
 
 export function curves(points: readonly LinePoint[], width: number, domain: Domain): Drawing {
     return Plot.plot({
-        ...base(width, 300),
+        ...base(width, HEIGHT),
         marginLeft: 62,
         marginRight: 20,
         x: {
@@ -239,15 +274,12 @@ export function curves(points: readonly LinePoint[], width: number, domain: Doma
             tickFormat: (v: number) => `${Number((100 * (1 - 10 ** -v)).toFixed(3))}`,
             grid: true,
         },
-        y: {
-            type: "log",
-            domain,
-            label: "latency",
-            ticks: logTicks(domain),
-            tickFormat: tick,
-            grid: true,
-        },
-        marks: [...lineMarks(points, 5), Plot.frame({ strokeOpacity: 0.2 })],
+        y: { type: "log", domain },
+        marks: [
+            ...axisY({ domain, log: true, format: tick, room: HEIGHT }, "latency"),
+            ...lineMarks(points, 5),
+            Plot.frame({ strokeOpacity: 0.2 }),
+        ],
         symbol: { type: "identity" },
     });
 }
@@ -284,33 +316,43 @@ export function overTime(
     width: number,
     options: { label: string; format: (value: number) => string; max: number; end: number },
 ): Drawing {
+    const lines = points.map((p) => p.line);
+    const alone = points.filter((p) => lines.indexOf(p.line) === lines.lastIndexOf(p.line));
     return Plot.plot({
         ...base(width, 200),
         marginLeft: 62,
         marginRight: 20,
-        x: { label: "seconds since the start", domain: [0, options.end], ticks: 6 },
-        y: {
-            label: options.label,
-            domain: [0, options.max],
-            tickFormat: options.format,
-            grid: true,
-            ticks: 5,
-        },
-        marks: [...lineMarks(points, 4), Plot.ruleY([0], { strokeOpacity: 0.4 })],
+        x: { domain: [0, options.end] },
+        y: { domain: [0, options.max] },
+        marks: [
+            ...axisX({ domain: [0, options.end], log: false, format: String, room: width - 62 - RIGHT }, "seconds since the start"),
+            ...axisY({ domain: [0, options.max], log: false, format: options.format, room: 150 }, options.label),
+            ...lineMarks(points, 4),
+            // One second alone makes no line.
+            Plot.dot(alone, { x: "x", y: "y", r: 2.5, fill: colour, pointerEvents: "none" }),
+            Plot.ruleY([0], { strokeOpacity: 0.4 }),
+        ],
     });
 }
 
-/** Throughput by thread count, with its range over rounds. */
-export function scaling(points: readonly LinePoint[], width: number, max: number, label: string): Drawing {
+/** A figure by a number of connections or calls, with its range over rounds. */
+export function scaling(
+    points: readonly LinePoint[],
+    width: number,
+    max: number,
+    options: { x: string; y: string },
+): Drawing {
     const threads = [...new Set(points.map((p) => p.x))].sort((a, b) => a - b);
     return Plot.plot({
         ...base(width, 280),
         marginLeft: 62,
         marginRight: 20,
-        x: { type: "log", base: 2, domain: [threads[0]! / 1.2, threads.at(-1)! * 1.2], ticks: threads,
-             tickFormat: (v: number) => String(v), label: "threads" },
-        y: { domain: [0, max], label, tickFormat: short, grid: true },
+        x: { type: "log", domain: [threads[0]! / 1.2, threads.at(-1)! * 1.2] },
+        y: { domain: [0, max] },
         marks: [
+            Plot.gridX(threads, { strokeOpacity: 0.12 }),
+            Plot.axisX(threads, { label: options.x, text: String }),
+            ...axisY({ domain: [0, max], log: false, format: short, room: 230 }, options.y),
             Plot.ruleX(points, { x: "x", y1: "low", y2: "high", stroke: colour, strokeOpacity: 0.6, strokeWidth: 2 }),
             ...lineMarks(points, 7),
             Plot.dot(points, {
@@ -336,30 +378,26 @@ export function ratios(
 ): Drawing {
     const rows = [...new Set(points.map((p) => p.row))];
     const engines = [...new Set(points.map((p) => p.series.label))];
+    const left = margin(rows, width);
     const band = floor === null ? [] : [{ x1: 1 / (1 + floor), x2: 1 + floor }];
     const sure = (p: RatioPoint) => p.verdict === "faster" || p.verdict === "slower";
     return Plot.plot({
         ...base(width, 60 + rows.length * 12 + points.length * 17),
-        marginLeft: margin(rows, width),
-        marginRight: 20,
-        x: {
-            type: "log",
-            domain,
-            label,
-            grid: true,
-            ticks: logTicks(domain).length > 1 ? logTicks(domain) : [domain[0], 1, domain[1]],
-            tickFormat: (v: number) => String(Number(v.toPrecision(3))),
-        },
+        marginLeft: left,
+        marginRight: RIGHT,
+        x: { type: "log", domain },
         ...lanes(rows, engines),
         marks: [
+            ...axisX({ domain, log: true, format: times, room: width - left - RIGHT }, label),
+            Plot.frame({ stroke: "currentColor", strokeOpacity: 0.15 }),
             Plot.rectX(band, { x1: "x1", x2: "x2", fill: "currentColor", fillOpacity: 0.12, className: "floor" }),
             Plot.ruleX([1], { stroke: "currentColor", strokeOpacity: 0.6 }),
             laneLabels(width),
             Plot.ruleY(points, {
                 y: (p: RatioPoint) => p.series.label,
                 fy: "row",
-                x1: "low",
-                x2: "high",
+                x1: (p: RatioPoint) => Math.max(p.low, domain[0]),
+                x2: (p: RatioPoint) => Math.min(p.high, domain[1]),
                 stroke: colour,
                 strokeWidth: 2,
             }),

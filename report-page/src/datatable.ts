@@ -18,6 +18,18 @@ export interface Data {
     rows: Value[][];
 }
 
+/** A column, and how its cell of an item is found. */
+export interface Field<T> extends Column {
+    of: (item: T) => Value;
+}
+
+export function tabulate<T>(items: readonly T[], fields: readonly Field<T>[]): Data {
+    return {
+        columns: fields.map(({ title, numeric }) => ({ title, numeric: numeric === true })),
+        rows: items.map((item) => fields.map((field) => field.of(item))),
+    };
+}
+
 /** More rows than this are shown on demand. */
 const ROWS_AT_FIRST = 200;
 

@@ -64,14 +64,23 @@ export function ratio(value: number | null): string {
     return value === null ? ABSENT : value.toFixed(value < 10 ? 3 : 1);
 }
 
-/** Axis ticks of a time: short, one digit where one does. */
-export function tick(ns: number): string {
-    for (const [size, unit] of TIMES) {
-        if (ns >= size) {
-            return `${Number((ns / size).toPrecision(3))} ${unit}`;
+function shortest(value: number, steps: readonly (readonly [number, string])[]): string {
+    for (const [size, unit] of steps) {
+        if (value >= size) {
+            return `${Number((value / size).toPrecision(3))} ${unit}`;
         }
     }
-    return `${ns} ns`;
+    return value === 0 ? "0" : `${Number(value.toPrecision(3))} ${steps.at(-1)![1]}`;
+}
+
+/** Axis ticks of a time: short, one digit where one does. */
+export function tick(ns: number): string {
+    return shortest(ns, TIMES);
+}
+
+/** Axis ticks of a size. */
+export function sizeTick(count: number): string {
+    return shortest(count, SIZES);
 }
 
 /** Axis ticks of a number: 1,200 as 1.2k. */

@@ -3,16 +3,20 @@ import { commonBaseline, differences } from "./comparable.ts";
 import { cell, dataTable } from "./datatable.ts";
 import { element, isolated } from "./dom.ts";
 import { list } from "./format.ts";
+import { groupBy } from "./group.ts";
 import { normalised, type Case, type Source } from "./result.ts";
 import { benchFigures } from "./sections/bench.ts";
-import { comparisonFigures } from "./sections/compare.ts";
+import { comparisonFigures, comparisonLead } from "./sections/compare.ts";
 import { concurrentFigures } from "./sections/concurrent.ts";
-import { conditions, notices } from "./sections/conditions.ts";
+import { conditions } from "./sections/conditions.ts";
+import { eventLoopFigures } from "./sections/eventloop.ts";
 import { latencyCurve, scriptsOf, tails } from "./sections/latency.ts";
+import { notices } from "./sections/notices.ts";
 import { numbersFigures } from "./sections/numbers.ts";
+import { partsFigures, rateFigures } from "./sections/rate.ts";
 import { overTimeFigures } from "./sections/seconds.ts";
 import { throughput } from "./sections/throughput.ts";
-import { cpu, waiting } from "./sections/waiting.ts";
+import { cpu, memory, waiting } from "./sections/waiting.ts";
 import { seriesOf, viewOf, type View } from "./series.ts";
 import { Stage, type FigureSpec } from "./stage.ts";
 
@@ -54,6 +58,7 @@ function rows(stage: Stage, byFile: readonly FigureSpec[][]): HTMLElement[] {
 
 function suiteSection(stage: Stage, suite: string, byFile: View[][]): HTMLElement {
     const all = byFile.flat();
+    const twins = (view: View) => all.filter((v) => v.kase.label === view.kase.label);
     const section = element("section", { class: "suite" }, element("h2", {}, isolated(suite)));
     const kind = kindOf((byFile.find((v) => v.length > 0) ?? []).map((v) => v.kase));
     const figures = byFile.map((views): FigureSpec[] => {
@@ -64,20 +69,24 @@ function suiteSection(stage: Stage, suite: string, byFile: View[][]): HTMLElemen
             return benchFigures(views, all);
         }
         if (kind === "scaling") {
-            const groups = Map.groupBy(views, (v) => `${v.kase.scenario} ${v.kase.isolation}`);
-            return [...groups.values()].flatMap((group) =>
-                concurrentFigures(
+            const groups = groupBy(views, (v) => `${v.kase.scenario} ${v.kase.isolation}`);
+            return [...groups.values()].flatMap((group) => [
+                ...concurrentFigures(
                     group,
                     all.filter((v) => v.kase.scenario === group[0]!.kase.scenario),
                 ),
-            );
+                ...group.flatMap((view) => [...rateFigures(view), ...partsFigures(view, twins(view))]),
+            ]);
         }
         return views.flatMap((view) => [
             throughput(view, all),
+            ...rateFigures(view),
             ...scriptsOf(view).map((which) => latencyCurve(view, all, which)),
             tails(view, all),
+            ...partsFigures(view, all),
             waiting(view, all),
             cpu(view, all),
+            memory(view, all),
             ...overTimeFigures(view, all),
         ]);
     });
@@ -142,12 +151,20 @@ function page(sources: readonly Source[]): void {
         main.append(comparable);
     }
 
-    const comparisons = sources.map((source, file) =>
-        comparisonFigures(source, sources, (engine) => series.get(`${file}:${engine}`) ?? null),
-    );
+    const finds = sources.map((_, file) => (engine: string) => series.get(`${file}:${engine}`) ?? null);
+    const comparisons = sources.map((source, file) => comparisonFigures(source, sources, finds[file]!));
     if (comparisons.some((figures) => figures.length > 0)) {
+        const leads = sources.map(({ result: { comparison } }) =>
+            element("p", { class: "sentence" }, comparison === null ? "" : comparisonLead(comparison)),
+        );
         main.append(
-            element("section", { class: "suite" }, element("h2", {}, "Comparison"), ...rows(stage, comparisons)),
+            element(
+                "section",
+                { class: "suite" },
+                element("h2", {}, "Comparison"),
+                element("div", { class: "row" }, ...leads),
+                ...rows(stage, comparisons),
+            ),
         );
     }
     const numbers = sources.map((source, file) =>
@@ -162,6 +179,10 @@ function page(sources: readonly Source[]): void {
             result.cases.flatMap((c, i) => (c.suite === suite ? [viewOf(sources, series, file, i)] : [])),
         );
         main.append(suiteSection(stage, suite, byFile));
+    }
+    const loops = sources.map((_, file) => eventLoopFigures(file, sources, finds));
+    if (loops.some((figures) => figures.length > 0)) {
+        main.append(element("section", { class: "suite" }, element("h2", {}, "Event loop"), ...rows(stage, loops)));
     }
     main.append(element("div", { class: "row" }, ...sources.map((s) => conditions(s.result))));
     stage.start();

@@ -26,7 +26,9 @@ export interface Case {
     operations: Count;
     warmup_ns: Count;
     warmup_operations: Count;
-    rate: number | null;
+    rate: number | null; // operations/s offered to all connections
+    rate_share: number | null;
+    closed_loops: { engine: string; operations_per_second: number | null }[];
     isolation: string;
 }
 
@@ -35,22 +37,58 @@ export interface CurvePoint {
     value_ns: number;
 }
 
-export interface ScriptSummary {
-    role: string;
-    script: string;
-    write: boolean;
+/** What became of executions, over all rounds. */
+export interface Outcomes {
+    attempted: number;
     ok: number;
     busy: number;
     conflict: number;
     failed: number;
-    operations_per_second: Figure;
-    points_ns: Record<string, Figure>;
-    point_thin: Record<string, boolean>;
-    slow: Figure;
-    curve: CurvePoint[];
+    skipped: number;
+    open: number;
+    retries: number;
 }
 
-export interface Summary {
+/** A part of a latency in an open loop. */
+export interface Times {
+    max_ns: Figure;
+    points_ns: Record<string, Figure>;
+}
+
+export interface ScriptSummary extends Outcomes {
+    role: string;
+    script: string;
+    write: boolean;
+    operations_per_second: Figure;
+    max_ns: Figure;
+    points_ns: Record<string, Figure>;
+    point_thin: Record<string, boolean>;
+    time_share: Figure;
+    rows_read_each: Figure;
+    rows_changed_each: Figure;
+    slow: Figure;
+    curve: CurvePoint[];
+    service: Times;
+    lag: Times;
+}
+
+export interface RoleSummary extends Outcomes {
+    role: string;
+    connections: number;
+    operations_per_second: Figure;
+    scaling: Figure;
+    least_served_per_second: Figure;
+    most_served_per_second: Figure;
+    fairness: Figure;
+    cpu_per_operation_ns: Figure;
+    off_cpu_ns: Figure;
+    slept_ns: Figure;
+    run_queue_ns: Figure;
+}
+
+export interface Summary extends Outcomes {
+    status: string | null;
+    error: string | null;
     rounds_ok: number;
     reads_per_second: Figure;
     writes_per_second: Figure;
@@ -60,15 +98,17 @@ export interface Summary {
     write_bytes: Figure;
     largest_wal_bytes: Figure;
     final_bytes: Figure;
+    off_cpu_ns: Figure;
     slept_ns: Figure;
     run_queue_ns: Figure;
     run_queue_share: Figure;
     cpu_others: Figure;
+    steal: Figure;
     close_ns: Figure;
-    ok: number;
-    busy: number;
-    conflict: number;
-    failed: number;
+    offered: Count; // null: a closed loop
+    unstarted: Count;
+    begun_share: Figure;
+    roles: RoleSummary[];
     scripts: ScriptSummary[];
 }
 
@@ -107,10 +147,41 @@ export interface Run {
     round: number;
     status: string | null;
     error: string | null;
+    aside: string | null;
+    log: string[];
     window_ns: Count;
     connections: Connection[];
     scripts: RunScript[];
     seconds: Second[];
+    check: { kind: string | null; problem: string | null };
+}
+
+export interface Tail {
+    p50_ns: number | null;
+    p99_ns: number | null;
+    max_ns: number | null;
+    p99_thin: boolean;
+}
+
+export interface LoopPart {
+    in_flight: number;
+    attempted: number;
+    ok: number;
+    executions_per_second: number | null;
+    tail: Tail;
+}
+
+/** One connection on the main thread of the worker. */
+export interface EventLoop {
+    status: string | null; // null: it was not asked for
+    error: string | null;
+    log: string[];
+    closed: LoopPart;
+    interval_ns: Count;
+    paced: LoopPart;
+    bare_lateness: Tail;
+    lateness: Tail;
+    in_flight: LoopPart[];
 }
 
 export interface Engine {
@@ -122,19 +193,24 @@ export interface Engine {
     binding_version: string | null;
     runtime: string | null;
     options: Pair[];
+    libraries: { asked: string | null; real: string | null }[];
+    library_build: Pair[];
     compile_options: string[];
     known_faults: string[];
     status: string | null;
     error: string | null;
     verify: { status: string | null };
     runs: Run[];
+    aside: Run[]; // in no figure
     summaries: Summary[];
+    event_loop: EventLoop;
 }
 
 export interface Cell {
     engine: string;
     median: number | null;
     spread: number | null;
+    thin: boolean;
     ratio: number | null;
     ratio_low: number | null;
     ratio_high: number | null;
@@ -152,6 +228,18 @@ export interface ComparisonRow {
     cells: Cell[];
     best: string | null;
     best_lead: number | null;
+    best_lead_low: number | null;
+    best_lead_high: number | null;
+}
+
+export interface Mean {
+    engine: string;
+    rows: number;
+    ratio: number | null;
+    ratio_low: number | null;
+    ratio_high: number | null;
+    verdict: string | null;
+    note: string | null;
 }
 
 export interface ComparisonTable {
@@ -161,12 +249,26 @@ export interface ComparisonTable {
     floor: number | null;
     floor_rows: number;
     rows: ComparisonRow[];
-    geometric_means: {
-        engine: string;
-        ratio: number | null;
-        ratio_low: number | null;
-        ratio_high: number | null;
-    }[];
+    geometric_means: Mean[];
+}
+
+/** A ratio to the baseline now through that of then. */
+export interface AgainstRow {
+    row: string;
+    engine: string;
+    ratio: number | null;
+    ratio_low: number | null;
+    ratio_high: number | null;
+    verdict: string | null;
+    note: string | null;
+    smallest_difference: number | null;
+}
+
+export interface AgainstTable {
+    suite: string;
+    metric: string;
+    floor: number | null;
+    rows: AgainstRow[];
 }
 
 export interface Comparison {
@@ -174,7 +276,11 @@ export interface Comparison {
     runs: number;
     confidence: number;
     rounds_repeated: number;
+    rounds_disturbed: number;
+    threshold: number | null;
+    slower: Count; // rows shown to be slower than the threshold allows; null: nobody asked
     tables: ComparisonTable[];
+    against: { file: string | null; started: string | null; tables: AgainstTable[] };
 }
 
 /** One side of a line of `pitot numbers`, in the line's unit. */
@@ -211,8 +317,15 @@ export interface Numbers {
     source_id: string | null;
     library: string | null;
     compile_options: string[];
+    log: string[];
     rows: number;
     length_ns: number;
+    own_bytes: number | null; // of a pass's values
+    staged_bytes: number | null;
+    kept_bytes: number | null; // between passes
+    kept_rows: number | null;
+    busy_p50: number | null; // reads beside a busy writer through those beside an idle one
+    busy_p99: number | null;
     lines: NumbersLine[];
 }
 

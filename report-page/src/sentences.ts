@@ -4,7 +4,7 @@
  */
 import type { Cell, Comparison, ComparisonRow, Figure, Result } from "./result.ts";
 import type { View } from "./series.ts";
-import { duration, list, rate, ratio, share } from "./format.ts";
+import { bytes, duration, list, rate, ratio, share } from "./format.ts";
 
 /** Fewer rounds than this carry no verdict. */
 export const ROUNDS_FOR_A_VERDICT = 3;
@@ -80,6 +80,17 @@ export function verdicts(what: string, baseline: string, cells: readonly Cell[])
     return text === "" ? "" : `${text}.`;
 }
 
+/** What the verdicts say of the throughput of each case, or of a role in it. */
+export function casesVerdicts(cases: readonly View[], role: string | null): string[] {
+    return cases.flatMap(({ result: { comparison }, kase, caseIndex }) => {
+        const row =
+            rowOf(comparison, kase.suite, "throughput", caseIndex, role, null) ??
+            rowOf(comparison, kase.suite, "throughput", caseIndex, null, null);
+        const text = row === null ? "" : verdicts("throughput", comparison!.baseline, row.cells);
+        return text === "" ? [] : [`${kase.label}: ${text}`];
+    });
+}
+
 interface Reported {
     label: string;
     figure: Figure;
@@ -139,19 +150,90 @@ export function cpuSentence(view: View): string {
     return `${occasion(view.result)}, CPU an operation: ${reported("CPU", values, duration)}`;
 }
 
-export function waitingSentence(view: View): string {
-    const values = of(view, (e) => e.summary.slept_ns);
+/** A figure of all connections of a round, and the engines of which it cannot be known. */
+function summed(what: string, values: readonly Reported[]): string {
     const unknown = values.filter((v) => v.figure.median === null).map((v) => v.label);
-    const queue = of(view, (e) => e.summary.run_queue_share);
-    const parts = [
-        `${occasion(view.result)}, waited for a core, of the connections' time: ${reported("run queue", queue, share)}`,
-        `Slept waiting for locks, all connections of a round: ${reported("slept", values, duration)}`,
-    ];
-    if (unknown.length > 0) {
-        parts.push(`Of ${list(unknown)} it cannot be measured.`);
-    }
-    return parts.join(" ");
+    const known = unknown.length === values.length ? "" : ` ${reported(what, values, duration)}`;
+    return `${what}:${known}${unknown.length === 0 ? "" : ` Of ${list(unknown)} it cannot be told.`}`;
 }
+
+export function waitingSentence(view: View): string {
+    const queue = of(view, (e) => e.summary.run_queue_share);
+    return [
+        `${occasion(view.result)}, waited for a core, of the connections' time: ${reported("run queue", queue, share)}`,
+        "All connections of a round together.",
+        summed(
+            "Neither on a core nor waiting for one (off CPU)",
+            of(view, (e) => e.summary.off_cpu_ns),
+        ),
+        summed(
+            "Of that, slept waiting for locks",
+            of(view, (e) => e.summary.slept_ns),
+        ),
+    ].join(" ");
+}
+
+export function memorySentence(view: View): string {
+    const values = of(view, (e) => e.summary.peak_memory_bytes);
+    return `${occasion(view.result)}, the most memory of the process that called the engine: ${reported("peak memory", values, bytes)}`;
+}
+
+/** "All engines were offered 640 operations/s, 70 % of what the slowest did in a closed loop (…)." */
+function offered({ kase }: View): string {
+    const loops = kase.closed_loops.map((l) => `${l.engine} ${rate(l.operations_per_second)}/s`);
+    const of =
+        kase.rate_share === null
+            ? ""
+            : `, ${share(kase.rate_share)} of what the slowest did in a closed loop (${list(loops)})`;
+    return `All engines were offered ${rate(kase.rate)} operations/s, whether they kept up or not${of}.`;
+}
+
+/** Throughput where it was asked for. */
+export function arrivalSentence(view: View): string {
+    return `${offered(view)} ${throughputSentence(view)}`;
+}
+
+/** Engines of which the result warns that they could not keep up in the case. */
+export function saturatedEngines({ result, kase }: View): string[] {
+    const alone = result.cases.length === 1;
+    return result.engines
+        .map((e) => e.name)
+        .filter((name) =>
+            result.warnings.some(
+                (w) => w.subject === name && w.text.includes("saturated:") && (alone || w.text.includes(kase.label)),
+            ),
+        );
+}
+
+export function saturationSentence(view: View): string {
+    const saturated = saturatedEngines(view);
+    const begun = of(view, (e) => e.summary.begun_share);
+    const said =
+        saturated.length === 0
+            ? begun.some((v) => v.figure.median !== null)
+                ? "None of them is saturated."
+                : ""
+            : `${list(saturated)} ${saturated.length === 1 ? "is" : "are"} saturated: latencies of such an engine grow with the length of the run and tell only that it cannot keep up.`;
+    return `${offered(view)} ${occasion(view.result)}, begun of what was due: ${reported("begun", begun, share)} ${said}`.trim();
+}
+
+export function partsSentence(view: View): string {
+    return `${occasion(view.result)}, p99 of each query: latency counts from the moment at which an execution was due, service time from its start, lag is the wait between the two. The median of the rounds, and a line from the lowest to the highest round. All engines were asked for the same operations at the same moments, so their tails are comparable.`;
+}
+
+const METRICS: Record<string, { name: string; better: "more" | "less" }> = {
+    throughput: { name: "throughput", better: "more" },
+    p99: { name: "p99 of the latency", better: "less" },
+    cpu: { name: "CPU time an operation", better: "less" },
+};
+
+/** What a table of a comparison is of, and which way is better. */
+export function metricOf(metric: string): { name: string; better: string } {
+    const known = METRICS[metric];
+    return known === undefined ? { name: metric, better: "" } : { ...known, better: `${known.better} is better` };
+}
+
+const SAID = ["faster", "slower", "no difference shown"];
 
 /** The whole table in words: how many rows were told apart. */
 export function comparisonSentence(comparison: Comparison, table: Comparison["tables"][number]): string {
@@ -168,7 +250,10 @@ export function comparisonSentence(comparison: Comparison, table: Comparison["ta
         `in ${same} no difference is shown`,
     ];
     if (rest > 0) {
-        parts.push(`of ${rest} nothing is said`);
+        const reasons = cells
+            .filter((c) => !SAID.includes(c.verdict ?? ""))
+            .map((c) => c.verdict ?? c.note?.replace(/:.*/s, "") ?? "no verdict");
+        parts.push(`of ${rest} nothing is said (${list([...new Set(reasons)])})`);
     }
     const noise =
         table.floor === null
@@ -178,5 +263,6 @@ export function comparisonSentence(comparison: Comparison, table: Comparison["ta
                       ? `the noise of ${comparison.baseline} against itself`
                       : `the least noise, as ${comparison.baseline} did not run against itself`
               }, count as none.`;
-    return `Against ${comparison.baseline}, ${table.metric}, ${comparison.runs} rounds: ${list(parts)}.${noise}`;
+    const { name, better } = metricOf(table.metric);
+    return `Against ${comparison.baseline}, ${name} (${better}), ${comparison.runs} rounds: ${list(parts)}.${noise}`;
 }

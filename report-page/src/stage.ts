@@ -11,10 +11,21 @@ export interface FigureSpec {
     id: string;
     title: string;
     sentence: string;
+    said?: readonly string[]; // of single rows, below the sentence
     /** NULL: there is nothing to draw of the engines that are shown. */
     draw: (width: number, shown: (series: Series) => boolean) => Drawing | null;
     data: Data;
 }
+
+/** The marks of the charts as letters. */
+const SWATCHES: Record<Series["symbol"], string> = {
+    circle: "●",
+    square: "■",
+    triangle: "▲",
+    diamond: "◆",
+    star: "★",
+    cross: "✚",
+};
 
 const WIDTH_ON_PAPER = 640;
 
@@ -100,11 +111,15 @@ export class Stage {
             "aria-label": `${spec.title}. Arrow keys go through the values.`,
         });
         this.keyboard(chart);
+        const said = spec.said ?? [];
         const host = element(
             "figure",
             { id: spec.id },
             element("h3", {}, spec.title),
             element("p", { class: "sentence" }, spec.sentence),
+            said.length === 0
+                ? null
+                : element("ul", { class: "sentence" }, ...said.map((text) => element("li", {}, text))),
             chart,
             element(
                 "details",
@@ -123,8 +138,8 @@ export class Stage {
 
     legend(all: Iterable<Series>): HTMLElement {
         const buttons = [...all].map((series) => {
-            const swatch = element("span", { class: "swatch", "aria-hidden": "true" });
-            swatch.style.background = series.colour;
+            const swatch = element("span", { class: "swatch", "aria-hidden": "true" }, SWATCHES[series.symbol]);
+            swatch.style.color = series.colour;
             const button = element(
                 "button",
                 { type: "button", "aria-pressed": "true", "data-series": series.label },

@@ -2,8 +2,8 @@
 //
 //     PITOT=…/pitot CHROMIUM=…/chromium PAGE_FIXTURES=FOLDER node --test browser.test.mjs
 //
-// PAGE_FIXTURES holds the results of real runs: prod.json and bench.json, of 3 rounds, and
-// numbers.json.
+// PAGE_FIXTURES holds the results of real runs: prod.json, bench.json, concurrent.json and rate.json
+// (prod at a rate), of 3 rounds, and numbers.json.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -86,6 +86,41 @@ function compared(result) {
             })),
         })),
     };
+    return result;
+}
+
+/** The result as if its first engine's worker had no event loop, and the others' had; made up. */
+function looped(result) {
+    const tail = (ns) => ({ p50_ns: ns / 4, p99_ns: ns, max_ns: ns * 3, p99_thin: true, latency: null });
+    const part = (depth) => ({
+        in_flight: depth,
+        elapsed_ns: 1e9,
+        attempted: 1000,
+        ok: 1000,
+        busy: 0,
+        conflict: 0,
+        failed: 0,
+        retries: 0,
+        executions_per_second: 1000 + depth,
+        tail: tail(50000),
+        errors: [],
+    });
+    result.engines.forEach((engine, i) => {
+        engine.event_loop =
+            i === 0
+                ? { ...engine.event_loop, status: "unable", error: "its worker has no event loop" }
+                : {
+                      status: "ok",
+                      error: null,
+                      log: [],
+                      closed: part(1),
+                      interval_ns: 2e6,
+                      paced: part(1),
+                      bare_lateness: tail(1000),
+                      lateness: tail(4e6 * i),
+                      in_flight: [1, 4, 16].map(part),
+                  };
+    });
     return result;
 }
 
@@ -272,7 +307,8 @@ test("a comparison: every row with its interval, verdicts in words, the noise as
     const marks = await page.$$eval(`#${id} [data-tip]`, (all) => all.length);
     assert.equal(marks, result.cases.length * (result.engines.length - 1));
     const cells = await page.$$eval(`#${id} tbody tr`, (all) => all.length);
-    assert.equal(cells, result.cases.length * result.engines.length);
+    const { geometric_means: means } = result.comparison.tables[0];
+    assert.equal(cells, result.cases.length * result.engines.length + means.length);
     const labels = await page.$$eval(`#${id} svg text`, (all) => all.map((t) => t.textContent));
     for (const { label } of result.cases) {
         assert.ok(labels.includes(label), `no row of ${label} in ${labels.join(", ")}`);
@@ -309,6 +345,105 @@ test("numbers: every line with both sides, the reads beside a writer as curves",
     await quiet(opened);
 });
 
+/** Texts along an axis that run into each other. */
+async function collisions(page) {
+    return page.$$eval("figure svg", (all) =>
+        all.flatMap((svg) =>
+            [...svg.querySelectorAll("g[aria-label$='tick label']")].flatMap((axis) => {
+                const boxes = [...axis.querySelectorAll("text")].map((text) => ({
+                    text: text.textContent,
+                    box: text.getBoundingClientRect(),
+                }));
+                return boxes.flatMap((a, i) =>
+                    boxes.slice(i + 1).flatMap((b) => {
+                        const across = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
+                        const down = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
+                        // Boxes of letters are taller than the letters.
+                        return across > 0 && down > 4
+                            ? [`${svg.closest("figure").id}: ${a.text} over ${b.text}`]
+                            : [];
+                    }),
+                );
+            }),
+        ),
+    );
+}
+
+for (const width of [380, 700, 1200]) {
+    test(`no label runs into another in a window of ${width}`, async () => {
+        for (const name of ["prod", "rate", "bench", "concurrent", "numbers"]) {
+            const opened = await open(report({ [name]: load(name) }), { viewport: { width, height: 800 } });
+            assert.deepEqual(await collisions(opened.page), [], name);
+            await quiet(opened);
+        }
+        const compare = await open(report({ compare: compared(load("bench")) }), { viewport: { width, height: 800 } });
+        assert.deepEqual(await collisions(compare.page), []);
+        await quiet(compare);
+    });
+}
+
+test("prod at a rate: what was begun, and lag and service time beside latency", async () => {
+    const rate = load("rate");
+    const opened = await open(report({ rate }));
+    const { page } = opened;
+    const figure = async (start) => page.$eval(`figure[id^='${start}-rate']`, (f) => f.id);
+    const parts = await figure("parts");
+    assert.deepEqual(await drawn(page, await figure("saturation")), names(rate));
+    assert.equal(await page.$$eval(`#${await figure("throughput")} .offered line`, (all) => all.length), 1);
+    const tips = await page.$$eval(`#${parts} [data-tip]`, (all) => all.map((m) => m.getAttribute("data-tip")));
+    const [engine] = rate.engines;
+    const [script] = engine.summaries[0].scripts;
+    for (const [part, points] of [
+        ["latency", script.points_ns],
+        ["service", script.service.points_ns],
+        ["lag", script.lag.points_ns],
+    ]) {
+        const tip = `${script.script}: ${part}, ${engine.name}\np99, median of rounds: ${points.p99.median} ns\n`;
+        assert.ok(tips.some((t) => t.startsWith(tip)), `no mark of ${tip}`);
+    }
+    const rows = rate.engines.reduce((sum, e) => sum + 3 * e.summaries[0].scripts.length, 0);
+    assert.equal(await page.$$eval(`#${parts} tbody tr`, (all) => all.length), rows);
+    await quiet(opened);
+});
+
+test("concurrent: throughput of every role, fairness where several are served, by threads", async () => {
+    const concurrent = load("concurrent");
+    const opened = await open(report({ concurrent }));
+    const { page } = opened;
+    const ids = await page.$$eval("figure[id]", (all) => all.map((f) => f.id));
+    for (const [start, roles] of [
+        ["scaling-concurrent-json-write-contention", ["writer"]],
+        ["scaling-concurrent-json-read-write-mix", ["writer", "reader"]],
+        ["fairness-concurrent-json-write-contention", ["writer"]],
+        ["fairness-concurrent-json-read-write-mix", ["reader"]],
+    ]) {
+        const found = ids.filter((id) => id.startsWith(start));
+        assert.deepEqual(found, roles.map((role) => `${start}-threads-${role}`));
+        for (const id of found) {
+            assert.deepEqual(await drawn(page, id), names(concurrent), id);
+            const marks = await page.$$eval(`#${id} [data-tip]`, (all) => all.length);
+            assert.equal(marks, 2 * concurrent.engines.length, id);
+        }
+    }
+    const { fairness } = concurrent.engines[0].summaries[1].roles[0];
+    const tips = await page.$$eval("figure[id^='fairness-'] [data-tip]", (all) => all.map((m) => m.getAttribute("data-tip")));
+    assert.ok(tips.some((t) => t.includes(`median of rounds: ${fairness.median}\n`)), tips.join("\n\n"));
+    await quiet(opened);
+});
+
+test("the event loop: who was late beside calls, and who was not measured", async () => {
+    const result = looped(load("prod"));
+    const [unable, ...others] = result.engines.map((e) => e.name);
+    const opened = await open(report({ loop: result }));
+    const { page } = opened;
+    assert.deepEqual(await drawn(page, "event-loop-loop-json"), [...others].sort());
+    assert.deepEqual(await drawn(page, "in-flight-loop-json"), [...others].sort());
+    assert.equal(await page.$$eval("#event-loop-loop-json [data-tip]", (all) => all.length), 2 * others.length);
+    const sentence = await page.textContent("#event-loop-loop-json .sentence");
+    assert.ok(sentence.includes(`Not measured: ${unable} (unable: its worker has no event loop).`), sentence);
+    await quiet(opened);
+});
+
 test("two files stand side by side, and what may not be compared is said", async () => {
     const monday = load("prod");
     const friday = load("prod");
@@ -322,7 +457,7 @@ test("two files stand side by side, and what may not be compared is said", async
     assert.match(said, /another CPU/);
     const figures = await page.$$("figure[id^='throughput-monday'], figure[id^='throughput-friday']");
     assert.ok(figures.length >= 2);
-    const labels = await page.$$eval(".legend button", (all) => all.map((b) => b.textContent));
+    const labels = await page.$$eval(".legend button bdi", (all) => all.map((b) => b.textContent));
     assert.equal(labels.length, 2 * monday.engines.length);
     await quiet(opened);
 });
@@ -344,7 +479,7 @@ for (const name of HOSTILE) {
         result.engines[0].error = name;
         const opened = await open(report({ hostile: result }));
         const { page } = opened;
-        const labels = await page.$$eval(".legend button", (all) => all.map((b) => b.textContent));
+        const labels = await page.$$eval(".legend button bdi", (all) => all.map((b) => b.textContent));
         assert.ok(labels.includes(name), labels.join(" | "));
         assert.equal(await page.$$eval("script, img", (all) => all.length), 2); // data and code
         await quiet(opened);
@@ -396,6 +531,6 @@ test("ten thousand rows are shown on demand", async () => {
     assert.equal(await page.$$eval(`#${id} tbody tr`, (all) => all.length), 200);
     await page.click(`#${id} .more`);
     const all = await page.$$eval(`#${id} tbody tr`, (rows) => rows.length);
-    assert.equal(all, 10000 * row.cells.length);
+    assert.equal(all, 10000 * row.cells.length + table.geometric_means.length);
     await quiet(opened);
 });

@@ -1,12 +1,101 @@
 /** The smallest results that the page's functions take. */
-import type { Case, Cell, Comparison, Engine, Figure, Numbers, NumbersSide, Result, Summary } from "../src/result.ts";
+import type {
+    Case,
+    Cell,
+    Comparison,
+    ComparisonRow,
+    Engine,
+    EventLoop,
+    Figure,
+    LoopPart,
+    Numbers,
+    NumbersSide,
+    Outcomes,
+    Result,
+    RoleSummary,
+    ScriptSummary,
+    Summary,
+    Tail,
+    Times,
+} from "../src/result.ts";
 
 export function aFigure(median: number | null): Figure {
     return { median, min: median, max: median };
 }
 
+function outcomes(ok: number): Outcomes {
+    return { attempted: ok, ok, busy: 0, conflict: 0, failed: 0, skipped: 0, open: 0, retries: 0 };
+}
+
+function times(ns: number | null): Times {
+    return { max_ns: aFigure(ns), points_ns: { p50: aFigure(ns), p99: aFigure(ns) } };
+}
+
+/** A script whose p99 is `ns`; of an open loop where `lag_ns` is given. */
+export function aScript(script: string, ns: number, lag_ns: number | null = null): ScriptSummary {
+    return {
+        ...outcomes(1000),
+        ...times(ns),
+        role: "app",
+        script,
+        write: false,
+        operations_per_second: aFigure(500),
+        point_thin: { p50: false, p99: true },
+        time_share: aFigure(0.5),
+        rows_read_each: aFigure(1),
+        rows_changed_each: aFigure(0),
+        slow: aFigure(0),
+        curve: [],
+        service: times(lag_ns === null ? null : ns - lag_ns),
+        lag: times(lag_ns),
+    };
+}
+
+export function aRole(role: string, connections: number, throughput: number): RoleSummary {
+    return {
+        ...outcomes(1000),
+        role,
+        connections,
+        operations_per_second: aFigure(throughput),
+        scaling: aFigure(1),
+        least_served_per_second: aFigure(throughput / 4),
+        most_served_per_second: aFigure(throughput / 2),
+        fairness: aFigure(0.5),
+        cpu_per_operation_ns: aFigure(1000),
+        off_cpu_ns: aFigure(2e9),
+        slept_ns: aFigure(1e9),
+        run_queue_ns: aFigure(0),
+    };
+}
+
+export function aTail(ns: number | null): Tail {
+    return { p50_ns: ns === null ? null : ns / 2, p99_ns: ns, max_ns: ns === null ? null : ns * 2, p99_thin: false };
+}
+
+export function aPart(in_flight: number, rate: number): LoopPart {
+    return { in_flight, attempted: 100, ok: 100, executions_per_second: rate, tail: aTail(1000) };
+}
+
+export function anEventLoop(some: Partial<EventLoop>): EventLoop {
+    return {
+        status: null,
+        error: null,
+        log: [],
+        closed: aPart(1, 2000),
+        interval_ns: 1e6,
+        paced: aPart(1, 1000),
+        bare_lateness: aTail(null),
+        lateness: aTail(null),
+        in_flight: [],
+        ...some,
+    };
+}
+
 function aSummary(throughput: number): Summary {
     return {
+        ...outcomes(1000),
+        status: "ok",
+        error: null,
         rounds_ok: 1,
         reads_per_second: aFigure(throughput / 2),
         writes_per_second: aFigure(throughput / 2),
@@ -16,15 +105,17 @@ function aSummary(throughput: number): Summary {
         write_bytes: aFigure(0),
         largest_wal_bytes: aFigure(0),
         final_bytes: aFigure(1e6),
+        off_cpu_ns: aFigure(3e9),
         slept_ns: aFigure(null),
         run_queue_ns: aFigure(0),
         run_queue_share: aFigure(0),
         cpu_others: aFigure(0),
+        steal: aFigure(0),
         close_ns: aFigure(1e6),
-        ok: 1000,
-        busy: 0,
-        conflict: 0,
-        failed: 0,
+        offered: null,
+        unstarted: null,
+        begun_share: aFigure(null),
+        roles: [],
         scripts: [],
     };
 }
@@ -39,12 +130,16 @@ function anEngine(name: string, throughput: number): Engine {
         binding_version: null,
         runtime: null,
         options: [],
+        libraries: [],
+        library_build: [],
         compile_options: [],
         known_faults: [],
         status: "ok",
         error: null,
         verify: { status: "equal" },
         runs: [],
+        aside: [],
+        event_loop: anEventLoop({}),
         summaries: [aSummary(throughput)],
     };
 }
@@ -64,6 +159,8 @@ export function aCase(): Case {
         warmup_ns: null,
         warmup_operations: 100,
         rate: null,
+        rate_share: null,
+        closed_loops: [],
         isolation: "threads",
     };
 }
@@ -115,8 +212,15 @@ export function someNumbers(): Numbers {
         source_id: "a check-in",
         library: "/lib/libsqlite3.so.0",
         compile_options: ["THREADSAFE=2"],
+        log: [],
         rows: 10000,
         length_ns: 3e9,
+        own_bytes: 300000,
+        staged_bytes: 360000,
+        kept_bytes: 160000,
+        kept_rows: 10000,
+        busy_p50: 1.25,
+        busy_p99: 1.5,
         lines: [
             { ...line, group: "open", name: "a new database", pitot: aSide(1e6), plain: aSide(2e6) },
             { ...line, group: "pass", name: "rows", unit: "1/s", pitot: aSide(3e6), plain: aSide(2e6) },
@@ -132,6 +236,7 @@ export function aCell(some: Partial<Cell>): Cell {
         engine: "turso",
         median: 700,
         spread: 0.02,
+        thin: false,
         ratio: 0.7,
         ratio_low: null,
         ratio_high: null,
@@ -144,12 +249,20 @@ export function aCell(some: Partial<Cell>): Cell {
     };
 }
 
+export function aRow(of: number, cells: Cell[]): ComparisonRow {
+    return { case: of, role: null, script: null, cells, best: null, best_lead: null, best_lead_low: null, best_lead_high: null };
+}
+
 export function aComparison(result: Result, cells: Cell[]): Comparison {
     return {
         baseline: "sqlite",
         runs: result.plan.rounds,
         confidence: 0.95,
         rounds_repeated: 0,
+        rounds_disturbed: 0,
+        threshold: null,
+        slower: null,
+        against: { file: null, started: null, tables: [] },
         tables: [
             {
                 suite: "prod",
@@ -157,7 +270,7 @@ export function aComparison(result: Result, cells: Cell[]): Comparison {
                 unit: "operations/s",
                 floor: 0.012,
                 floor_rows: 1,
-                rows: [{ case: 0, role: null, script: null, cells, best: null, best_lead: null }],
+                rows: [aRow(0, cells)],
                 geometric_means: [],
             },
         ],

@@ -7,12 +7,33 @@ import { differences } from "../src/comparable.ts";
 import { cell, csv, sorted } from "../src/datatable.ts";
 import { slug } from "../src/dom.ts";
 import { bytes, count, duration, list, rate, ratio, share, short, significant, tick } from "../src/format.ts";
-import type { Cell, Comparison } from "../src/result.ts";
+import type { Cell, Comparison, Result, Run } from "../src/result.ts";
+import type { Data } from "../src/datatable.ts";
 import { comparisonSentence, occasion, rowOf, throughputSentence, verdicts } from "../src/sentences.ts";
-import { rowLabel } from "../src/sections/compare.ts";
+import { stateOf } from "../src/cells.ts";
+import { comparisonFigures, comparisonLead, rowLabel } from "../src/sections/compare.ts";
+import { concurrentFigures, leftOut } from "../src/sections/concurrent.ts";
+import { eventLoopFigures, flightPoints, latenessPoints } from "../src/sections/eventloop.ts";
+import { noticesOf } from "../src/sections/notices.ts";
+import { partsFigures, rateFigures } from "../src/sections/rate.ts";
+import { ticksOf } from "../src/ticks.ts";
+import { throughput } from "../src/sections/throughput.ts";
+import { waiting } from "../src/sections/waiting.ts";
 import { busyPoints, busySentence, numbersTable, timePoints } from "../src/sections/numbers.ts";
 import { seriesOf, SIDES, viewOf } from "../src/series.ts";
-import { aCell, aComparison, aResult, someNumbers } from "./fixture.ts";
+import {
+    aCell,
+    aComparison,
+    aFigure,
+    anEventLoop,
+    aPart,
+    aResult,
+    aRole,
+    aRow,
+    aScript,
+    aTail,
+    someNumbers,
+} from "./fixture.ts";
 
 test("three significant digits, whole thousands grouped", () => {
     assert.equal(significant(0), "0");
@@ -57,6 +78,19 @@ test("a logarithmic axis has no place for 0 and none for nothing", () => {
     assert.equal(logDomain([]), null);
     assert.equal(logDomain([0, -1]), null);
     assert.deepEqual(logDomain([0, 10, 100]), [8, 125]);
+});
+
+test("an axis has as many ticks as their labels leave room for", () => {
+    const times = { domain: [1000, 1e6] as const, log: true, format: tick };
+    assert.deepEqual(ticksOf({ ...times, room: 300 }), [1e3, 1e4, 1e5, 1e6]);
+    assert.deepEqual(ticksOf({ ...times, room: 90 }), [1e4, 1e6]);
+    assert.deepEqual(ticksOf({ domain: [0.85, 1.3], log: true, format: String, room: 400 }), [
+        0.9, 1, 1.1, 1.2, 1.3,
+    ]);
+    assert.deepEqual(ticksOf({ domain: [0.998, 1.002], log: true, format: String, room: 400 }), [1]);
+    assert.deepEqual(ticksOf({ domain: [0, 2400], log: false, format: short, room: 500 }), [0, 500, 1000, 1500, 2000]);
+    assert.deepEqual(ticksOf({ domain: [0, 2400], log: false, format: short, room: 100 }), [0, 1000, 2000]);
+    assert.deepEqual(ticksOf({ domain: [1, 1], log: true, format: String, room: 400 }), []);
 });
 
 test("identifiers hold letters, digits and hyphens only", () => {
@@ -121,7 +155,7 @@ test("a comparison in one sentence counts every cell", () => {
         aCell({ engine: "x", verdict: "partial", ratio: null }),
     ]);
     const text = comparisonSentence(comparison, comparison.tables[0]!);
-    assert.match(text, /0 rows are faster than sqlite, 1 slower, in 0 no difference is shown and of 1 nothing is said/);
+    assert.match(text, /0 rows are faster than sqlite, 1 slower, in 0 no difference is shown and of 1 nothing is said \(partial\)/);
     assert.match(text, /below 1\.20 %/);
     assert.match(text, /the noise of sqlite against itself, count as none/);
     const alone = comparisonSentence(comparison, { ...comparison.tables[0]!, floor_rows: 0 });
@@ -130,12 +164,14 @@ test("a comparison in one sentence counts every cell", () => {
 
 test("a row of a comparison is called by its case and, where they differ, its part", () => {
     const result = aResult({ rounds: 3 });
-    const row = { case: 0, role: null, script: null, cells: [], best: null, best_lead: null };
+    const row = aRow(0, []);
     assert.equal(rowLabel(result, row), "prod");
     assert.equal(rowLabel(result, { ...row, script: "prod" }), "prod");
     assert.equal(rowLabel(result, { ...row, role: "app" }), "prod, app");
     assert.equal(rowLabel(result, { ...row, role: "app", script: "get" }), "prod, get");
     assert.equal(rowLabel(result, { ...row, case: 7 }), "case 7");
+    const twins = ["reader", "writer"].map((role) => ({ ...row, role, script: "get" }));
+    assert.deepEqual(twins.map((r) => rowLabel(result, r, twins)), ["prod, reader, get", "prod, writer, get"]);
 });
 
 test("the row of a figure is found by case, role and script", () => {
@@ -208,4 +244,199 @@ test("two results of other SQLite libraries are told apart", () => {
         { label: "b", result: other },
     ]);
     assert.deepEqual(found.map((d) => d.what), ["SQLite of sqlite"]);
+});
+
+/** The shown texts of a column. */
+function column(data: Data, title: string): string[] {
+    const place = data.columns.findIndex((c) => c.title === title);
+    assert.notEqual(place, -1, `no column ${title} among ${data.columns.map((c) => c.title).join(", ")}`);
+    return data.rows.map((row) => row[place]!.shown);
+}
+
+/** `aResult` at a rate of which turso could begin three quarters. */
+function atRate(): Result {
+    const result = aResult({ rounds: 3 });
+    Object.assign(result.cases[0]!, {
+        rate: 640,
+        rate_share: 0.7,
+        closed_loops: [{ engine: "sqlite", operations_per_second: 914.3 }],
+    });
+    result.engines.forEach((engine, i) => {
+        Object.assign(engine.summaries[0]!, {
+            offered: 6400,
+            unstarted: i * 1600,
+            begun_share: aFigure(1 - i / 4),
+            scripts: [aScript("get", 8000, 2000)],
+        });
+    });
+    result.warnings = [{ subject: "turso", text: "saturated: 75.0 % of the offered operations were begun" }];
+    return result;
+}
+
+function firstView(result: Result) {
+    const source = { label: "a.json", result };
+    return viewOf([source], seriesOf([source]), 0, 0);
+}
+
+test("an open loop shows what arrived, what was begun, and the parts of its latencies", () => {
+    const view = firstView(atRate());
+    const [saturation, parts] = [...rateFigures(view), ...partsFigures(view, [view])];
+    assert.match(saturation!.sentence, /offered 640 operations\/s, .*, 70\.0 % of what the slowest did in a closed loop \(sqlite 914\/s\)/);
+    assert.match(saturation!.sentence, /begun of what was due: sqlite 100 % and turso 75\.0 %\. turso is saturated/);
+    assert.deepEqual(column(saturation!.data, "never begun"), ["0", "1,600"]);
+    assert.deepEqual(column(saturation!.data, "saturated"), ["no", "yes"]);
+    assert.deepEqual(column(parts!.data, "part"), ["latency", "latency", "service", "service", "lag", "lag"]);
+    assert.deepEqual(column(parts!.data, "p99"), ["~8.00 µs", "~8.00 µs", "~6.00 µs", "~6.00 µs", "~2.00 µs", "~2.00 µs"]);
+    assert.match(throughput(view, [view]).sentence, /^All engines were offered 640 operations/);
+    const kept = atRate();
+    kept.warnings = [];
+    assert.match(rateFigures(firstView(kept))[0]!.sentence, /None of them is saturated\.$/);
+    const closed = firstView(aResult({ rounds: 3 }));
+    assert.deepEqual([...rateFigures(closed), ...partsFigures(closed, [closed])], []);
+});
+
+test("time off CPU stands beside sleep and the run queue, and what cannot be told is named", () => {
+    const result = aResult({ rounds: 3 });
+    result.engines[1]!.summaries[0]!.off_cpu_ns = aFigure(null);
+    const view = firstView(result);
+    const figure = waiting(view, [view]);
+    assert.deepEqual(column(figure.data, "off CPU"), ["3.00 s", "n/a"]);
+    assert.deepEqual(column(figure.data, "slept for locks"), ["n/a", "n/a"]);
+    assert.match(figure.sentence, /\(off CPU\): sqlite 3\.00 s\. Of turso it cannot be told\./);
+    assert.match(figure.sentence, /slept waiting for locks: Of sqlite and turso it cannot be told\./);
+});
+
+test("the event loop: late beside calls and on an idle loop, calls in flight, and who was not measured", () => {
+    const result = aResult({ rounds: 1 });
+    result.engines[0]!.event_loop = anEventLoop({ status: "unable", error: "its worker has no event loop" });
+    result.engines[1]!.event_loop = anEventLoop({
+        status: "ok",
+        lateness: { ...aTail(4e6), p99_thin: true },
+        bare_lateness: aTail(20000),
+        in_flight: [aPart(1, 1000), aPart(4, 3000)],
+    });
+    const source = { label: "a.json", result };
+    const all = seriesOf([source]);
+    const find = (name: string) => all.get(`0:${name}`) ?? null;
+    const figures = eventLoopFigures(0, [source], [find]);
+    assert.deepEqual(figures.map((f) => f.title), ["Delay of the event loop", "Executions in flight"]);
+    assert.match(figures[0]!.sentence, /turso 4\.00 ms \(20\.0 µs on the same loop without calls\)/);
+    assert.match(figures[0]!.sentence, /Not measured: sqlite \(unable: its worker has no event loop\)/);
+    assert.deepEqual(column(figures[0]!.data, "late p99"), ["~4.00 ms"]);
+    assert.deepEqual(column(figures[0]!.data, "idle loop late p99"), ["20.0 µs"]);
+    assert.deepEqual(column(figures[1]!.data, "executions/s"), ["1,000", "3,000"]);
+    const entry = { engine: result.engines[1]!, series: find("turso")! };
+    assert.deepEqual(latenessPoints([entry]).map((p) => [p.row, p.low, p.value, p.high]), [
+        ["beside calls", 2e6, 4e6, 8e6],
+        ["idle loop", 10000, 20000, 40000],
+    ]);
+    assert.deepEqual(flightPoints([entry]).map((p) => [p.x, p.y]), [[1, 1000], [4, 3000]]);
+    const closed = { label: "b.json", result: aResult({ rounds: 1 }) };
+    assert.deepEqual(eventLoopFigures(0, [closed], [find]), []);
+});
+
+test("concurrent: figures of roles, fairness, and an engine that is unable says so", () => {
+    const result = aResult({ rounds: 3 });
+    result.engines[0]!.summaries[0]!.roles = [aRole("writer", 4, 8000), aRole("reader", 1, 100)];
+    Object.assign(result.engines[1]!.summaries[0]!, { status: "unable", error: "it locks its file", rounds_ok: 0 });
+    const view = firstView(result);
+    assert.equal(leftOut([view]), " With 4 threads turso: unable: it locks its file.");
+    const figures = concurrentFigures([view], [view]);
+    assert.deepEqual(figures.map((f) => f.title), [
+        "prod: writers",
+        "prod: how evenly writers were served",
+        "prod: readers",
+    ]);
+    assert.deepEqual(column(figures[0]!.data, "operations/s"), ["8,000", "–"]);
+    assert.deepEqual(column(figures[0]!.data, "fairness"), ["50.0 %", "–"]);
+    assert.deepEqual(column(figures[0]!.data, "off CPU"), ["2.00 s", "n/a"]);
+    assert.deepEqual(column(figures[0]!.data, "how it ended"), ["ok, 1 of 3 rounds", "unable: it locks its file"]);
+    assert.match(figures[0]!.sentence, /turso: unable/);
+    result.engines[0]!.summaries[0]!.roles = [];
+    assert.equal(concurrentFigures([view], [view]).length, 1);
+});
+
+test("how an engine ended in a case is one phrase", () => {
+    const [summary] = aResult({ rounds: 3 }).engines[0]!.summaries;
+    assert.equal(stateOf({ ...summary!, rounds_ok: 3 }, 3), "ok");
+    assert.equal(stateOf({ ...summary!, status: "partial", rounds_ok: 2 }, 3), "partial, 2 of 3 rounds");
+    assert.equal(stateOf({ ...summary!, status: "failed", rounds_ok: 0, error: "it crashed" }, 3), "failed: it crashed");
+});
+
+test("the table of a comparison: thin medians, who leads, means, and why there is no verdict", () => {
+    const result = aResult({ rounds: 10 });
+    const cells = [
+        aCell({ engine: "sqlite", verdict: null, note: "baseline", ratio: 1 }),
+        aCell({ engine: "turso", median: 1500, thin: true, verdict: null, note: "unable: it locks its file" }),
+    ];
+    const comparison = aComparison(result, cells);
+    const [table] = comparison.tables;
+    Object.assign(table!, { unit: "ns", metric: "p99" });
+    Object.assign(table!.rows[0]!, { best: "sqlite", best_lead: 0.25, best_lead_low: 0.2, best_lead_high: 0.3 });
+    table!.rows.push(aRow(0, cells));
+    table!.geometric_means = [
+        { engine: "turso", rows: 0, ratio: null, ratio_low: null, ratio_high: null, verdict: null, note: "unable" },
+    ];
+    Object.assign(comparison, { rounds_repeated: 3, rounds_disturbed: 1, threshold: 0.05, slower: 2 });
+    comparison.against = {
+        file: "old.json",
+        started: "2026-01-31T12:00:00Z",
+        tables: [
+            {
+                suite: "prod",
+                metric: "p99",
+                floor: 0.05,
+                rows: [{ ...aCell({ verdict: null, note: "missing: not measured now", ratio: null }), row: "prod" }],
+            },
+        ],
+    };
+    result.comparison = comparison;
+    const source = { label: "a.json", result };
+    const all = seriesOf([source]);
+    const [figure, against] = comparisonFigures(source, [source], (name) => all.get(`0:${name}`) ?? null);
+    assert.deepEqual(column(figure!.data, "median, ns").slice(0, 2), ["700 ns", "~1.50 µs"]);
+    assert.deepEqual(column(figure!.data, "verdict"), [
+        "baseline", "unable: it locks its file", "baseline", "unable: it locks its file", "unable",
+    ]);
+    assert.equal(column(figure!.data, "best, ahead by")[0], "25.0 % (20.0 % to 30.0 %)");
+    assert.equal(column(figure!.data, "row").at(-1), "geometric mean of 0 rows");
+    assert.deepEqual(column(against!.data, "verdict"), ["missing: not measured now"]);
+    const lead = comparisonLead(comparison);
+    assert.match(lead, /measured again because of the host: 3; disturbed ones that are in the figures: 1\./);
+    assert.match(lead, /2 rows are slower by more than the noise and 5\.00 %\.$/);
+    assert.match(comparisonLead({ ...comparison, slower: 0 }), /No row is shown to be slower/);
+});
+
+test("what failed is told before any number, in which case and round, once", () => {
+    const result = aResult({ rounds: 3 });
+    const [sqlite, turso] = result.engines;
+    const run = (round: number, status: string, error: string | null, log: string[] = []): Run => ({
+        case: 0,
+        round,
+        status,
+        error,
+        aside: null,
+        log,
+        window_ns: null,
+        connections: [],
+        scripts: [],
+        seconds: [],
+        check: { kind: null, problem: null },
+    });
+    sqlite!.runs = [run(1, "ok", null), run(2, "failed", "out of disk", ["no space"]), run(3, "failed", "out of disk")];
+    Object.assign(turso!, { status: "failed", error: "it crashed", known_faults: ["a fault"] });
+    turso!.event_loop = anEventLoop({ status: "failed", error: "it hung", log: ["a line"] });
+    result.warnings = [{ subject: null, text: "a warning" }];
+    result.partial = true;
+    const said = noticesOf(result).map((n) => [n.subject, n.text, n.log.join()]);
+    assert.deepEqual(said, [
+        [null, "The run was ended early: this is what was measured until then.", ""],
+        ["sqlite", "failed in a round", "no space"],
+        ["sqlite", "round 2 failed: out of disk", ""],
+        ["turso", "failed: it crashed", ""],
+        ["turso", "event loop failed: it hung", "a line"],
+        ["turso", "known fault: a fault", ""],
+        [null, "a warning", ""],
+    ]);
+    assert.deepEqual(noticesOf(aResult({ rounds: 1 })), []);
 });

@@ -1,10 +1,11 @@
 /** All isolated workloads of one result in one chart: each is a case of its own. */
 import { logDomain, ranges, type RangePoint } from "../charts.ts";
-import { cell, type Data } from "../datatable.ts";
+import { figureField, outcomeFields, rateCell, shareCell, stateCell, timeCell } from "../cells.ts";
+import { cell, tabulate, type Data } from "../datatable.ts";
 import { slug } from "../dom.ts";
-import { duration, rate, share, short, tick } from "../format.ts";
+import { short, tick } from "../format.ts";
 import type { Figure } from "../result.ts";
-import { occasion, rowOf, verdicts } from "../sentences.ts";
+import { casesVerdicts, occasion } from "../sentences.ts";
 import type { Entry, View } from "../series.ts";
 import type { FigureSpec } from "../stage.ts";
 
@@ -55,52 +56,37 @@ function points(cases: readonly View[], metric: Metric): RangePoint[] {
     );
 }
 
-function table(cases: readonly View[]): Data {
-    const p = (e: Entry, point: string) => e.summary.scripts[0]?.points_ns[point]?.median ?? null;
-    return {
-        columns: [
-            { title: "workload" },
-            { title: "engine" },
-            { title: "operations/s", numeric: true },
-            { title: "lowest round", numeric: true },
-            { title: "highest round", numeric: true },
-            { title: "p50", numeric: true },
-            { title: "p95", numeric: true },
-            { title: "p99", numeric: true },
-            { title: "CPU an operation", numeric: true },
-            { title: "CPU of others", numeric: true },
-        ],
-        rows: cases.flatMap((view) =>
-            view.entries.map((e) => [
-                cell(view.kase.label),
-                cell(e.series.label),
-                cell(e.summary.operations_per_second.median, rate(e.summary.operations_per_second.median)),
-                cell(e.summary.operations_per_second.min, rate(e.summary.operations_per_second.min)),
-                cell(e.summary.operations_per_second.max, rate(e.summary.operations_per_second.max)),
-                cell(p(e, "p50"), duration(p(e, "p50"))),
-                cell(p(e, "p95"), duration(p(e, "p95"))),
-                cell(p(e, "p99"), duration(p(e, "p99"))),
-                cell(e.summary.cpu_per_operation_ns.median, duration(e.summary.cpu_per_operation_ns.median)),
-                cell(e.summary.cpu_others.median, share(e.summary.cpu_others.median)),
-            ]),
-        ),
-    };
+interface Row extends Entry {
+    view: View;
 }
 
-/** Sentences of every workload that carries a verdict; else only what was measured. */
+/** What bench shows is a script alone; with several the first one stands for the case. */
+function table(cases: readonly View[]): Data {
+    const rows: Row[] = cases.flatMap((view) => view.entries.map((entry) => ({ ...entry, view })));
+    return tabulate(rows, [
+        { title: "workload", of: (r) => cell(r.view.kase.label) },
+        { title: "engine", of: (r) => cell(r.series.label) },
+        figureField("operations/s", (r: Row) => r.summary.operations_per_second, rateCell),
+        { title: "lowest round", numeric: true, of: (r) => rateCell(r.summary.operations_per_second.min) },
+        { title: "highest round", numeric: true, of: (r) => rateCell(r.summary.operations_per_second.max) },
+        ...(["p50", "p95", "p99"] as const).map((point) => ({
+            title: point,
+            numeric: true,
+            of: ({ summary: { scripts } }: Row) =>
+                timeCell(scripts[0]?.points_ns[point]?.median ?? null, scripts[0]?.point_thin[point]),
+        })),
+        figureField("CPU an operation", (r: Row) => r.summary.cpu_per_operation_ns, timeCell),
+        figureField("off CPU", (r: Row) => r.summary.off_cpu_ns, timeCell),
+        ...outcomeFields<Row>((r) => r.summary),
+        figureField("CPU of others", (r: Row) => r.summary.cpu_others, shareCell),
+        figureField("steal", (r: Row) => r.summary.steal, shareCell),
+        { title: "how it ended", of: (r) => stateCell(r.summary, r.view.result.plan.rounds) },
+    ]);
+}
+
 function sentence(cases: readonly View[], metric: Metric): string {
     const first = cases[0]!;
-    const head = `${occasion(first.result)}, ${metric.title.replace(/^O/, "o")} in ${cases.length === 1 ? "one workload" : `${cases.length} workloads`}: the median of the rounds, and a line from the lowest to the highest round.`;
-    if (metric !== THROUGHPUT) {
-        return head;
-    }
-    const said = cases.flatMap((view) => {
-        const { comparison } = view.result;
-        const row = rowOf(comparison, view.kase.suite, "throughput", view.caseIndex, null, null);
-        const text = row === null ? "" : verdicts("throughput", comparison!.baseline, row.cells);
-        return text === "" ? [] : [`${view.kase.label}: ${text}`];
-    });
-    return [head, ...said].join(" ");
+    return `${occasion(first.result)}, ${metric.title.replace(/^O/, "o")} in ${cases.length === 1 ? "one workload" : `${cases.length} workloads`}: the median of the rounds, and a line from the lowest to the highest round.`;
 }
 
 function figure(cases: readonly View[], all: readonly View[], metric: Metric): FigureSpec {
@@ -109,6 +95,7 @@ function figure(cases: readonly View[], all: readonly View[], metric: Metric): F
         id: slug(metric.id, cases[0]!.source.label, cases[0]!.kase.suite),
         title: metric.title,
         sentence: sentence(cases, metric),
+        said: metric === THROUGHPUT ? casesVerdicts(cases, null) : [],
         draw: (width, shown) => {
             const drawn = points(cases, metric).filter((p) => shown(p.series));
             return drawn.length === 0 || domain === null

@@ -1,7 +1,10 @@
 /** What was measured and on what: foldable, with the settings asked and taken. */
-import { cell, dataTable, type Data } from "../datatable.ts";
+import { rateCell } from "../cells.ts";
+import { cell, dataTable, tabulate, type Data } from "../datatable.ts";
 import { element, isolated } from "../dom.ts";
-import type { Engine, Numbers, Result } from "../result.ts";
+import { ABSENT, bytes, count, duration } from "../format.ts";
+import { groupBy } from "../group.ts";
+import type { Case, Count, Engine, Numbers, Pair, Result } from "../result.ts";
 
 function facts(pairs: readonly (readonly [string, unknown])[]): Data {
     return {
@@ -45,6 +48,36 @@ function fold(title: string, ...content: (Node | null)[]): HTMLElement {
     return element("details", { "data-print": "" }, element("summary", {}, title), ...content);
 }
 
+const pairs = (of: readonly Pair[]) => of.map((p) => `${p.name}=${p.value}`).join(", ");
+
+/** What was found in the copies after the runs. */
+function checked({ runs }: Engine): string | null {
+    const problem = runs.find((run) => run.check.problem !== null)?.check.problem ?? null;
+    return problem ?? (runs.some((run) => run.check.kind !== null) ? "as the engine acknowledged it" : null);
+}
+
+/** "12 again, 3 disturbed": runs that are in no figure. */
+function setAside({ aside }: Engine): string {
+    const reasons = groupBy(aside, (run) => run.aside ?? "without a reason");
+    return [...reasons].map(([reason, of]) => `${of.length} ${reason}`).join(", ");
+}
+
+function casesTable(cases: readonly Case[]): Data {
+    const length = (ns: Count, operations: Count) =>
+        ns !== null ? duration(Number(ns)) : operations !== null ? `${count(operations)} operations` : ABSENT;
+    return tabulate(cases, [
+        { title: "case", of: (c) => cell(c.label) },
+        { title: "suite", of: (c) => cell(c.suite_folder === null ? c.suite : `${c.suite} from ${c.suite_folder}`) },
+        { title: "scale", of: (c) => cell(c.scale) },
+        { title: "threads", numeric: true, of: (c) => cell(c.threads) },
+        { title: "length", of: (c) => cell(length(c.duration_ns, c.operations)) },
+        { title: "warm-up", of: (c) => cell(length(c.warmup_ns, c.warmup_operations)) },
+        { title: "offered, operations/s", numeric: true, of: (c) => rateCell(c.rate) },
+        { title: "connections are", of: (c) => cell(c.isolation) },
+        { title: "variables", of: (c) => cell(pairs(c.variables)) },
+    ]);
+}
+
 function engineBlock(engine: Engine): HTMLElement {
     const settings = settingsOf(engine);
     return element(
@@ -61,7 +94,11 @@ function engineBlock(engine: Engine): HTMLElement {
                 ["runs in", engine.runtime],
                 ["sync call", engine.sync_call],
                 ["answers", engine.verify.status],
-                ["options", engine.options.map((o) => `${o.name}=${o.value}`).join(", ")],
+                ["data after the runs", checked(engine)],
+                ["runs in no figure", setAside(engine)],
+                ["options", pairs(engine.options)],
+                ["libraries", engine.libraries.map((l) => l.real ?? l.asked ?? ABSENT).join(", ")],
+                ["built with", pairs(engine.library_build)],
                 ["compile options", engine.compile_options.join(", ")],
             ]),
             `Engine ${engine.name}`,
@@ -83,7 +120,13 @@ function numbersBlock(numbers: Numbers): HTMLElement {
                 ["source", numbers.source_id],
                 ["library", numbers.library],
                 ["rows of a pass", numbers.rows],
-                ["length of each kind of work", `${numbers.length_ns} ns`],
+                ["length of each kind of work", duration(numbers.length_ns)],
+                ["values of a pass", numbers.own_bytes === null ? null : bytes(numbers.own_bytes)],
+                ["staged for them", numbers.staged_bytes === null ? null : bytes(numbers.staged_bytes)],
+                [
+                    "kept by merge between passes",
+                    numbers.kept_bytes === null ? null : `${bytes(numbers.kept_bytes)} for ${count(numbers.kept_rows)} rows`,
+                ],
                 ["compile options", numbers.compile_options.join(", ")],
             ]),
             name,
@@ -106,55 +149,12 @@ export function conditions(result: Result): HTMLElement {
                 ["pitot", `${result.pitot_version} (${result.build})`],
                 ...host,
                 ...plan,
+                ["settings", pairs(result.plan.settings)],
             ]),
             "Host and plan",
         ),
+        result.cases.length > 0 ? dataTable(casesTable(result.cases), "Cases") : null,
         ...result.engines.map(engineBlock),
         ...result.numbers.map(numbersBlock),
     );
-}
-
-/** What must be read before any number: warnings, known faults, engines that failed. */
-export function notices(result: Result): HTMLElement | null {
-    const items: HTMLElement[] = [];
-    const add = (subject: string | null, text: string, kind: string) => {
-        items.push(
-            element(
-                "li",
-                { class: kind },
-                subject === null ? null : element("strong", {}, isolated(subject), ": "),
-                isolated(text),
-            ),
-        );
-    };
-    if (result.partial) {
-        add(null, "The run was ended early: this is what was measured until then.", "failed");
-    }
-    if (result.build !== "release") {
-        add(null, `These numbers mean nothing: pitot is a ${result.build} build.`, "failed");
-    }
-    for (const engine of result.engines) {
-        if (engine.status !== "ok" && engine.status !== null) {
-            add(engine.name, `${engine.status}${engine.error === null ? "" : `: ${engine.error}`}`, "failed");
-        }
-        for (const fault of engine.known_faults) {
-            add(engine.name, `known fault: ${fault}`, "fault");
-        }
-    }
-    for (const numbers of result.numbers) {
-        if (numbers.status !== "ok") {
-            add(`SQLite of ${numbers.name}`, `${numbers.status}: ${numbers.error ?? "no reason given"}`, "failed");
-        }
-    }
-    for (const warning of result.warnings) {
-        add(warning.subject, warning.text, "warning");
-    }
-    return items.length === 0
-        ? null
-        : element(
-              "section",
-              { class: "notices", "aria-label": "Warnings" },
-              element("h3", {}, "Read this first"),
-              element("ul", {}, ...items),
-          );
 }

@@ -1,7 +1,8 @@
 import { curves, logDomain, nines, PERCENTILE_END, ranges, type LinePoint, type RangePoint } from "../charts.ts";
-import { cell, type Column, type Data, type Value } from "../datatable.ts";
+import { figureField, outcomeFields, rateCell, shareCell, timeCell } from "../cells.ts";
+import { cell, tabulate, type Data, type Field } from "../datatable.ts";
 import { slug } from "../dom.ts";
-import { count, duration, tick } from "../format.ts";
+import { duration, tick } from "../format.ts";
 import type { ScriptSummary } from "../result.ts";
 import { rowOf, tailSentence, occasion } from "../sentences.ts";
 import type { Entry, View } from "../series.ts";
@@ -46,36 +47,39 @@ function curvePoints(view: View, which: Script): LinePoint[] {
     });
 }
 
+interface Row {
+    entry: Entry;
+    which: Script;
+    script: ScriptSummary;
+}
+
 function percentileTable(view: View, scripts: readonly Script[]): Data {
-    const named: Column[] = scripts.length > 1 ? [{ title: "script" }] : [];
-    const rows: Value[][] = [];
-    for (const which of scripts) {
-        for (const entry of view.entries) {
+    const rows: Row[] = scripts.flatMap((which) =>
+        view.entries.flatMap((entry) => {
             const script = summaryOf(entry, which);
-            if (script === undefined) {
-                continue;
-            }
-            rows.push([
-                ...(scripts.length > 1 ? [cell(which.script)] : []),
-                cell(entry.series.label),
-                ...POINTS.map((point) => {
-                    const ns = script.points_ns[point]?.median ?? null;
-                    const thin = script.point_thin[point] === true && ns !== null;
-                    return cell(ns, `${thin ? "~" : ""}${duration(ns)}`, thin ? "thin" : undefined);
-                }),
-                cell(script.ok, count(script.ok)),
-            ]);
-        }
-    }
-    return {
-        columns: [
-            ...named,
-            { title: "engine" },
-            ...POINTS.map((title) => ({ title, numeric: true })),
-            { title: "ok, all rounds", numeric: true },
-        ],
-        rows,
-    };
+            return script === undefined ? [] : [{ entry, which, script }];
+        }),
+    );
+    const named: Field<Row>[] = scripts.length > 1 ? [{ title: "script", of: (r) => cell(r.which.script) }] : [];
+    return tabulate(rows, [
+        ...named,
+        { title: "engine", of: (r) => cell(r.entry.series.label) },
+        ...POINTS.map((point) => ({
+            title: point,
+            numeric: true,
+            of: ({ script }: Row) =>
+                timeCell(script.points_ns[point]?.median ?? null, script.point_thin[point]),
+        })),
+        { title: "max", numeric: true, of: (r) => timeCell(r.script.max_ns.max) },
+        figureField("share of the time", (r: Row) => r.script.time_share, shareCell),
+        figureField(
+            "rows an operation",
+            (r: Row) => (r.script.write ? r.script.rows_changed_each : r.script.rows_read_each),
+            rateCell,
+        ),
+        figureField("over the latency limit", (r: Row) => r.script.slow, rateCell),
+        ...outcomeFields<Row>((r) => r.script),
+    ]);
 }
 
 export function latencyCurve(view: View, views: readonly View[], which: Script): FigureSpec {

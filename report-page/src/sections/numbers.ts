@@ -118,7 +118,11 @@ export function busySentence(numbers: Numbers): string {
         return head;
     }
     const { due, missed, busy } = line.plain;
-    return `${head} With SQLite's defaults ${count(missed)} of ${count(due)} reads were never begun and ${count(busy)} failed for a lock: these have no place on the curve.`;
+    const ratios =
+        numbers.busy_p50 === null || numbers.busy_p99 === null
+            ? ""
+            : ` libpitot's reads beside a busy writer through those beside an idle one in the same round: p50 ${ratio(numbers.busy_p50)}, p99 ${ratio(numbers.busy_p99)}.`;
+    return `${head}${ratios} With SQLite's defaults ${count(missed)} of ${count(due)} reads were never begun and ${count(busy)} failed for a lock: these have no place on the curve.`;
 }
 
 export function numbersFigures(source: Source, all: readonly Source[], series: SeriesOf): FigureSpec[] {

@@ -2,7 +2,7 @@
 import { overTime, type LinePoint } from "../charts.ts";
 import { cell, type Data } from "../datatable.ts";
 import { slug } from "../dom.ts";
-import { bytes, short } from "../format.ts";
+import { bytes, short, significant, sizeTick } from "../format.ts";
 import type { Second } from "../result.ts";
 import type { View } from "../series.ts";
 import type { FigureSpec } from "../stage.ts";
@@ -13,7 +13,8 @@ interface Kind {
     label: string;
     sentence: string;
     unit: string;
-    format: (value: number) => string;
+    format: (value: number) => string; // of a tick
+    shown: (value: number) => string; // in the table
     /** `width_s`: of the interval that ends at the second. */
     of: (second: Second, width_s: number) => number | null;
 }
@@ -28,6 +29,7 @@ const KINDS: readonly Kind[] = [
         sentence: "Operations that ended ok in each interval, a line each round.",
         unit: "operations/s",
         format: short,
+        shown: significant,
         of: (second, width_s) => (width_s > 0 ? sum(second.operations) / width_s : null),
     },
     {
@@ -37,6 +39,7 @@ const KINDS: readonly Kind[] = [
         sentence: "Operations over the latency limit in each interval, a line each round.",
         unit: "slow operations/s",
         format: short,
+        shown: significant,
         of: (second, width_s) => (width_s > 0 ? sum(second.slow) / width_s : null),
     },
     {
@@ -45,7 +48,8 @@ const KINDS: readonly Kind[] = [
         label: "bytes",
         sentence: "Size of the file beside the database, -wal or -log, a line each round.",
         unit: "bytes",
-        format: (v) => bytes(v),
+        format: sizeTick,
+        shown: bytes,
         of: (second) => (second.wal_bytes === null ? null : Number(second.wal_bytes)),
     },
 ];
@@ -91,7 +95,7 @@ function table(view: View, kind: Kind): Data {
             cell(p.series.label),
             cell(Number(p.line.slice(p.line.lastIndexOf(" ") + 1))),
             cell(p.x, p.x.toFixed(1)),
-            cell(p.y, kind.format(p.y)),
+            cell(p.y, kind.shown(p.y)),
         ]),
     };
 }

@@ -1,10 +1,10 @@
 import { bars, type BarPoint } from "../charts.ts";
-import { cell, type Data } from "../datatable.ts";
+import { bytesCell, figureField, outcomeFields, rateCell, shareCell, stateCell, timeCell } from "../cells.ts";
+import { cell, tabulate, type Data } from "../datatable.ts";
 import { slug } from "../dom.ts";
-import { duration, rate, share } from "../format.ts";
 import type { Run } from "../result.ts";
-import { throughputSentence } from "../sentences.ts";
-import type { View } from "../series.ts";
+import { arrivalSentence, throughputSentence } from "../sentences.ts";
+import type { Entry, View } from "../series.ts";
 import type { FigureSpec } from "../stage.ts";
 
 /** Operations of a run that ended ok, a second of its window; null: nothing was measured. */
@@ -34,50 +34,41 @@ function points(view: View): BarPoint[] {
 }
 
 function table(view: View): Data {
-    return {
-        columns: [
-            { title: "engine" },
-            { title: "operations/s", numeric: true },
-            { title: "lowest round", numeric: true },
-            { title: "highest round", numeric: true },
-            { title: "reads/s", numeric: true },
-            { title: "writes/s", numeric: true },
-            { title: "CPU an operation", numeric: true },
-            { title: "rounds", numeric: true },
-            { title: "busy", numeric: true },
-            { title: "conflict", numeric: true },
-            { title: "failed", numeric: true },
-            { title: "CPU of others", numeric: true },
-        ],
-        rows: view.entries.map(({ series, summary: s }) => [
-            cell(series.label),
-            cell(s.operations_per_second.median, rate(s.operations_per_second.median)),
-            cell(s.operations_per_second.min, rate(s.operations_per_second.min)),
-            cell(s.operations_per_second.max, rate(s.operations_per_second.max)),
-            cell(s.reads_per_second.median, rate(s.reads_per_second.median)),
-            cell(s.writes_per_second.median, rate(s.writes_per_second.median)),
-            cell(s.cpu_per_operation_ns.median, duration(s.cpu_per_operation_ns.median)),
-            cell(s.rounds_ok),
-            cell(s.busy),
-            cell(s.conflict),
-            cell(s.failed),
-            cell(s.cpu_others.median, share(s.cpu_others.median)),
-        ]),
-    };
+    const rounds = view.result.plan.rounds;
+    const of = (e: Entry) => e.summary;
+    return tabulate(view.entries, [
+        { title: "engine", of: (e) => cell(e.series.label) },
+        figureField("operations/s", (e) => of(e).operations_per_second, rateCell),
+        { title: "lowest round", numeric: true, of: (e) => rateCell(of(e).operations_per_second.min) },
+        { title: "highest round", numeric: true, of: (e) => rateCell(of(e).operations_per_second.max) },
+        figureField("reads/s", (e) => of(e).reads_per_second, rateCell),
+        figureField("writes/s", (e) => of(e).writes_per_second, rateCell),
+        figureField("CPU an operation", (e) => of(e).cpu_per_operation_ns, timeCell),
+        { title: "rounds", numeric: true, of: (e) => cell(of(e).rounds_ok, `${of(e).rounds_ok} of ${rounds}`) },
+        ...outcomeFields<Entry>(of),
+        figureField("CPU of others", (e) => of(e).cpu_others, shareCell),
+        figureField("steal", (e) => of(e).steal, shareCell),
+        figureField("peak memory", (e) => of(e).peak_memory_bytes, bytesCell),
+        { title: "how it ended", of: (e) => stateCell(of(e), rounds) },
+    ]);
 }
 
 /** `views` are the same case in every file: they share the axis. */
 export function throughput(view: View, views: readonly View[]): FigureSpec {
-    const max = Math.max(0, ...views.flatMap(points).flatMap((p) => [p.high, ...p.rounds]));
+    const offered = view.kase.rate;
+    const max = Math.max(
+        0,
+        ...views.map((v) => v.kase.rate ?? 0),
+        ...views.flatMap(points).flatMap((p) => [p.high, ...p.rounds]),
+    );
+    const label = `operations/s (bar: median; circles: rounds${offered === null ? "" : "; dashes: offered"})`;
     return {
         id: slug("throughput", view.source.label, view.kase.suite, view.kase.label),
         title: "Throughput",
-        sentence: throughputSentence(view),
+        sentence: offered === null ? throughputSentence(view) : arrivalSentence(view),
         draw: (width, shown) => {
             const drawn = points(view).filter((p) => shown(p.series));
-            return drawn.length === 0 || max <= 0
-                ? null
-                : bars(drawn, width, max * 1.04, "operations/s (bar: median; circles: rounds)");
+            return drawn.length === 0 || max <= 0 ? null : bars(drawn, width, max * 1.04, label, offered);
         },
         data: table(view),
     };
