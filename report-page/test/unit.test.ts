@@ -423,6 +423,7 @@ test("what failed is told before any number, in which case and round, once", () 
         seconds: [],
         check: { kind: null, problem: null },
     });
+    sqlite!.known_faults = ["a fault", "another"];
     sqlite!.runs = [run(1, "ok", null), run(2, "failed", "out of disk", ["no space"]), run(3, "failed", "out of disk")];
     Object.assign(turso!, { status: "failed", error: "it crashed", known_faults: ["a fault"] });
     turso!.event_loop = anEventLoop({ status: "failed", error: "it hung", log: ["a line"] });
@@ -435,7 +436,8 @@ test("what failed is told before any number, in which case and round, once", () 
         ["sqlite", "round 2 failed: out of disk", ""],
         ["turso", "failed: it crashed", ""],
         ["turso", "event loop failed: it hung", "a line"],
-        ["turso", "known fault: a fault", ""],
+        ["sqlite and turso", "known fault: a fault", ""],
+        ["sqlite", "known fault: another", ""],
         [null, "a warning", ""],
     ]);
     assert.deepEqual(noticesOf(aResult({ rounds: 1 })), []);

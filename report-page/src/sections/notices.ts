@@ -1,5 +1,6 @@
 /** What must be read before any number: warnings, known faults, what failed and where. */
 import { element, isolated } from "../dom.ts";
+import { list } from "../format.ts";
 import type { Engine, Result } from "../result.ts";
 
 export interface Notice {
@@ -52,8 +53,18 @@ function ofEngine(result: Result, engine: Engine): Notice[] {
     if (loop.status === "failed") {
         found.push({ subject: name, text: `event loop failed: ${loop.error ?? "no reason is known"}`, kind: "failed", log: loop.log });
     }
-    found.push(...engine.known_faults.map((f) => ({ subject: name, text: `known fault: ${f}`, kind: "fault", log: [] }) as const));
     return found;
+}
+
+/** A fault of several engines, or of several versions of one, is told once. */
+function faultsOf(result: Result): Notice[] {
+    const faults = new Set(result.engines.flatMap((e) => e.known_faults));
+    return [...faults].map((fault) => ({
+        subject: list(result.engines.filter((e) => e.known_faults.includes(fault)).map((e) => e.name)),
+        text: `known fault: ${fault}`,
+        kind: "fault",
+        log: [],
+    }));
 }
 
 export function noticesOf(result: Result): Notice[] {
@@ -76,6 +87,7 @@ export function noticesOf(result: Result): Notice[] {
             });
         }
     }
+    all.push(...faultsOf(result));
     all.push(...result.warnings.map(({ subject, text }) => ({ subject, text, kind: "warning", log: [] }) as const));
     return all;
 }
