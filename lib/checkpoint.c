@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* How long a checkpoint that must have the WAL to itself waits for readers. */
-#define READERS_LEAVE_NS (5 * NS_PER_MS)
+/* How long a checkpoint goes on for readers to leave, and how often it looks. */
+#define READERS_LEAVE_NS (10 * NS_PER_MS)
+#define LOOK_AGAIN_NS (100 * NS_PER_US)
 
 uint64_t checkpoint_wal_bytes(const struct pitot_store *store)
 {
@@ -22,32 +23,74 @@ uint64_t checkpoint_wal_bytes(const struct pitot_store *store)
     return size;
 }
 
+static enum checkpoint_end end_of(int rc, bool done)
+{
+    return rc == SQLITE_OK              ? done ? CHECKPOINT_DONE : CHECKPOINT_BLOCKED
+           : (rc & 0xff) == SQLITE_BUSY ? CHECKPOINT_BLOCKED
+                                        : CHECKPOINT_FAILED;
+}
+
+/* Copies what no snapshot forbids, and waits for nobody. Done: nothing is left. */
+static enum checkpoint_end copy(struct writer *writer)
+{
+    int frames = 0;
+    int copied = 0;
+    int rc = sqlite3_wal_checkpoint_v2(writer->connection.db, "main", SQLITE_CHECKPOINT_PASSIVE,
+                                       &frames, &copied);
+    return end_of(rc, copied == frames);
+}
+
+/* Once all is copied: the next commit begins the WAL anew, unless a snapshot still reads it. */
+static enum checkpoint_end restart(struct writer *writer)
+{
+    struct patience kept = writer->connection.patience;
+    writer->connection.patience.limit_ns = 0;
+    int rc = sqlite3_wal_checkpoint_v2(writer->connection.db, "main", SQLITE_CHECKPOINT_RESTART,
+                                       NULL, NULL);
+    writer->connection.patience = kept;
+    return end_of(rc, true);
+}
+
+/*
+ * Readers that come one after the other and leave no gap: nothing is committed meanwhile, so each
+ * snapshot that begins sees all there is, and soon everything may be copied; those that begin then
+ * need the WAL no more. SQLite's own way to wait for them would need a moment without any.
+ */
+static enum checkpoint_end outlast_readers(struct pitot_store *store)
+{
+    const uint64_t until_ns = clock_now_ns() + READERS_LEAVE_NS;
+    for (;;) {
+        enum checkpoint_end end = copy(&store->writer);
+        end = end == CHECKPOINT_DONE ? restart(&store->writer) : end;
+        uint64_t now_ns = clock_now_ns();
+        if (end != CHECKPOINT_BLOCKED || now_ns >= until_ns || atomic_load(&store->closing)) {
+            return end;
+        }
+        clock_sleep_until_ns(now_ns + LOOK_AGAIN_NS);
+    }
+}
+
 void checkpoint_if_due(struct pitot_store *store)
 {
     struct writer *writer = &store->writer;
-    if (writer_wal_bytes(writer) < (uint64_t)store->wal_limit) {
-        writer->unfinished = 0; /* it has begun anew */
+    const uint64_t bytes = writer_wal_bytes(writer);
+    if (bytes < (uint64_t)store->wal_limit) {
+        writer->outlast_from = 0; /* it has begun anew */
         return;
     }
-    struct patience kept = writer->connection.patience;
-    int mode = SQLITE_CHECKPOINT_PASSIVE;
-    if (writer->unfinished > 0) {
-        mode = SQLITE_CHECKPOINT_RESTART;
-        if (kept.limit_ns > READERS_LEAVE_NS) {
-            writer->connection.patience.limit_ns = READERS_LEAVE_NS;
-        }
-    }
-    int frames = 0;
-    int copied = 0;
     uint64_t start_ns = clock_now_ns();
-    int rc = sqlite3_wal_checkpoint_v2(writer->connection.db, "main", mode, &frames, &copied);
-    uint64_t duration_ns = clock_now_ns() - start_ns;
-    writer->connection.patience = kept;
-    writer->unfinished++;
-    stats_add_checkpoint(&store->stats, duration_ns,
-                         rc == SQLITE_OK ? (copied < frames ? CHECKPOINT_BLOCKED : CHECKPOINT_DONE)
-                         : (rc & 0xff) == SQLITE_BUSY ? CHECKPOINT_BLOCKED
-                                                      : CHECKPOINT_FAILED);
+    enum checkpoint_end end;
+    if (writer->outlast_from == 0) {
+        end = copy(writer);
+        writer->outlast_from = bytes;
+    } else if (bytes < writer->outlast_from) {
+        end = copy(writer);
+    } else {
+        end = outlast_readers(store);
+        /* A snapshot that stays would make each pass wait in vain. */
+        writer->outlast_from = bytes + (uint64_t)store->wal_limit / 4;
+    }
+    stats_add_checkpoint(&store->stats, clock_now_ns() - start_ns, end);
 }
 
 void checkpoint_last(struct pitot_store *store)

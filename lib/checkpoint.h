@@ -6,8 +6,9 @@
  * and SQLite's automatic checkpoint would run within COMMIT.
  *
  * A WAL that was copied back begins anew with the next commit if no reader uses it. One that goes
- * on growing all the same met a reader in that moment; then the next checkpoint waits a little for
- * readers to leave the WAL (they go on in the database, which is complete).
+ * on growing all the same met a reader in that moment; then the next checkpoint goes on for some
+ * milliseconds until readers have left the WAL (those that come meanwhile read the database, which
+ * is complete). If that fails it is tried again when the WAL has grown by a quarter of its limit.
  */
 #ifndef PITOT_LIB_CHECKPOINT_H
 #define PITOT_LIB_CHECKPOINT_H

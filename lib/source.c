@@ -159,9 +159,8 @@ static int check_options(const struct pitot_source_options *options, struct pito
     return 0;
 }
 
-static struct pitot_source *source_new(struct pitot_store *store,
-                                       const struct pitot_source_options *options,
-                                       struct pitot_error *error)
+static int source_new(struct pitot_store *store, const struct pitot_source_options *options,
+                      struct pitot_source **out, struct pitot_error *error)
 {
     struct pitot_source *source = calloc(1, sizeof *source);
     struct source_table *tables =
@@ -169,8 +168,7 @@ static struct pitot_source *source_new(struct pitot_store *store,
     if (source == NULL || tables == NULL) {
         free(source);
         free(tables);
-        failure(error, PITOT_ERROR_MEMORY, "out of memory");
-        return NULL;
+        return failure(error, PITOT_ERROR_MEMORY, "out of memory");
     }
     source->store = store;
     source->id = atomic_fetch_add(&last_id, 1) + 1;
@@ -191,11 +189,13 @@ static struct pitot_source *source_new(struct pitot_store *store,
     condition_init(&source->wake);
     source->cancel_descriptor = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (source->cancel_descriptor < 0) {
-        failure_errno(error, errno, "making a descriptor for source '%s'", source->name);
+        int result =
+            failure_errno(error, errno, "making a descriptor for source '%s'", source->name);
         source_free(source);
-        return NULL;
+        return result;
     }
-    return source;
+    *out = source;
+    return 0;
 }
 
 void source_leave_database(struct pitot_source *source)
@@ -353,9 +353,10 @@ int pitot_source_add(struct pitot_store *store, const struct pitot_source_option
     if (result != 0) {
         return result;
     }
-    struct pitot_source *made = source_new(store, &options, error);
-    if (made == NULL) {
-        return error == NULL ? PITOT_ERROR_MEMORY : error->code;
+    struct pitot_source *made = NULL;
+    result = source_new(store, &options, &made, error);
+    if (result != 0) {
+        return result;
     }
     pthread_mutex_lock(&store->writing);
     result = writer_make_ready(store, error);

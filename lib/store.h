@@ -36,8 +36,9 @@ struct writer {
     int64_t schema_cookie; /* as of when the sources' tables were read */
     bool side_effects;     /* a statement on one table may change another */
     int page_size;
-    int wal_frames; /* after the last commit, as SQLite reports it */
-    int unfinished; /* checkpoints in a row after which the WAL went on growing */
+    int wal_frames;        /* after the last commit, as SQLite reports it */
+    uint64_t outlast_from; /* bytes of the WAL from which on a checkpoint outlasts readers; 0: none
+                              has been due since it began anew */
 };
 
 struct pitot_store {

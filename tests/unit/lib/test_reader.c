@@ -291,6 +291,58 @@ static void test_a_long_reader_keeps_the_wal_and_is_named(void **state)
     assert_true(stats.wal_bytes <= (1 << 16) + 2 * (1 << 15));
 }
 
+struct busy_reader {
+    struct pitot_store *store;
+    atomic_bool ready;
+    atomic_bool done;
+    int wrong;
+};
+
+/* One snapshot after the other, so short a time apart that nobody who waits would meet it. */
+static void *look_again_and_again(void *argument)
+{
+    struct busy_reader *busy = argument;
+    struct pitot_reader *reader = NULL;
+    busy->wrong |= pitot_reader_open(busy->store, "busy", &reader, NULL);
+    busy->wrong |= pitot_snapshot_begin(reader, NULL);
+    busy->ready = true;
+    while (!busy->done && busy->wrong == 0) {
+        nanosleep(&(const struct timespec){.tv_nsec = 2000000}, NULL);
+        busy->wrong |= pitot_snapshot_end(reader, NULL);
+        busy->wrong |= pitot_snapshot_begin(reader, NULL);
+    }
+    pitot_reader_free(reader);
+    return NULL;
+}
+
+static void test_readers_without_a_gap_do_not_keep_the_wal(void **state)
+{
+    struct fixture *fixture = *state;
+    enum { PASSES = 400 };
+    close_store(fixture->store);
+    pitot_reader_free(fixture->reader);
+    fixture->reader = NULL;
+    const struct pitot_store_options options = {.size = sizeof options, .wal_limit = 1 << 16};
+    assert_ok(pitot_store_open(in_folder("store.db"), 1, ITEMS, &options, &fixture->store, &error));
+    fixture->source = add_source(fixture->store, "list", &fixture->lister);
+    fixture->lister.rows = 200;
+    struct busy_reader busy = {.store = fixture->store};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, look_again_and_again, &busy), 0);
+    wait_for(&busy.ready);
+    for (int i = 0; i < PASSES; i++) {
+        assert_ok(sync_now(fixture->store, fixture->source, &error));
+    }
+    struct pitot_stats stats = {.size = sizeof stats};
+    assert_ok(pitot_stats(fixture->store, &stats, &error));
+    busy.done = true;
+    pthread_join(thread, NULL);
+    assert_int_equal(busy.wrong, 0);
+    /* Each pass writes more than two pages. A tenth of all of them is several times the limit: the
+     * reading thread may not get to run for a while. */
+    assert_true(stats.wal_bytes_max < PASSES / 10 * 3 * UINT64_C(4096));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -306,6 +358,7 @@ int main(void)
         TEST(test_by_path),
         cmocka_unit_test(test_in_another_process),
         TEST(test_a_long_reader_keeps_the_wal_and_is_named),
+        TEST(test_readers_without_a_gap_do_not_keep_the_wal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

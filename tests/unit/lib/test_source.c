@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 static void test_resync_is_latched(void **state)
 {
@@ -236,6 +237,47 @@ static void test_a_stopped_source_leaves_nothing(void **state)
     }
 }
 
+/* Each call says so, leaves nothing behind, and works once there are some again. */
+static void test_no_descriptor_left(void **state)
+{
+    struct fixture *fixture = *state;
+    struct rlimit before;
+    struct pitot_source *source = NULL;
+    struct pitot_subscription *events = NULL;
+    struct pitot_reader *reader = NULL;
+    struct pitot_store *store = NULL;
+    const struct pitot_source_options options =
+        options_of("late", list, &fixture->lister, &items_replaced);
+    struct lister first = {.rows = -1};
+    assert_ok(sync_now(fixture->store, add_source(fixture->store, "first", &first), &error));
+    int used = 0;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    for (int round = 0; round < 10; round++) {
+        int next = dup(STDIN_FILENO);
+        close(next);
+        const struct rlimit few = {.rlim_cur = (rlim_t)next, .rlim_max = before.rlim_max};
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        const int results[] = {
+            pitot_source_add(fixture->store, &options, &source, NULL),
+            pitot_subscribe(fixture->store, &events, NULL),
+            pitot_reader_open(fixture->store, "r", &reader, NULL),
+            pitot_store_open(in_folder("other.db"), 1, ITEMS, NULL, &store, NULL),
+        };
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+        for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
+            assert_int_equal(results[i], PITOT_ERROR_IO);
+        }
+        assert_true(source == NULL && events == NULL && reader == NULL && store == NULL);
+        /* One of the database itself is kept by SQLite, which may not close it now, and used again.
+         */
+        used = round == 0 ? open_descriptors() : used;
+        assert_int_equal(open_descriptors(), used);
+    }
+    fixture->lister.rows = 3;
+    assert_ok(pitot_source_add(fixture->store, &options, &source, &error));
+    assert_ok(sync_now(fixture->store, source, &error));
+}
+
 static void test_sources_that_cannot_be(void **state)
 {
     struct fixture *fixture = *state;
@@ -385,6 +427,7 @@ int main(void)
         TEST(test_threads_take_no_signals),
         TEST(test_stopping),
         TEST(test_a_stopped_source_leaves_nothing),
+        TEST(test_no_descriptor_left),
         TEST(test_sources_that_cannot_be),
         TEST(test_intervals),
         TEST(test_back_off),
