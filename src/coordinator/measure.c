@@ -145,6 +145,7 @@ static int sequence(struct measurement *m, struct error *error)
 {
     int status = measurement_look_back(m, error);
     status = status == 0 ? measurement_identify(m, error) : status;
+    status = status == 0 ? measurement_same_baseline(m, error) : status;
     for (size_t i = 0; i < m->plan->case_count && status == 0; i++) {
         if (measurement_count_alive(m) == 0) {
             return measurement_none_left(m, error);

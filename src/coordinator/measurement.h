@@ -127,6 +127,9 @@ int measurement_rates(struct measurement *m, struct error *error);
 /* Takes lengths and rates of cases from the earlier result, if there is one. ERROR_INVALID: it
  * cannot be compared with, and why. */
 int measurement_look_back(struct measurement *m, struct error *error);
+/* Ratios to the baseline engine of then say nothing of the others when it was another version of
+ * it: ERROR_INVALID, and in what. After measurement_identify(). */
+int measurement_same_baseline(struct measurement *m, struct error *error);
 /* Takes the rounds that are whole out of the result to be resumed. ERROR_INVALID: it is of another
  * plan, host, engine or version, and in what is said. */
 int measurement_resume(struct measurement *m, struct error *error);

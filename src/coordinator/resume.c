@@ -170,6 +170,37 @@ int measurement_look_back(struct measurement *m, struct error *error)
     return refuse("--against", comparison->against_from, "compared with", &out, error);
 }
 
+/* NULL: it is not there. */
+static const struct result_engine *find_engine(const struct result *result, const char *name)
+{
+    for (size_t i = 0; name != NULL && i < result->engines.count; i++) {
+        if (strcmp(result->engines.items[i].name, name) == 0) {
+            return &result->engines.items[i];
+        }
+    }
+    return NULL;
+}
+
+int measurement_same_baseline(struct measurement *m, struct error *error)
+{
+    const struct plan_comparison *comparison = &m->plan->comparison;
+    const char *name = m->result->comparison.baseline;
+    const struct result_engine *now = find_engine(m->result, name);
+    const struct result_engine *then =
+        comparison->against != NULL ? find_engine(comparison->against, name) : NULL;
+    struct buffer differences;
+    struct buffer out;
+    if (now == NULL || then == NULL || now->error != NULL) {
+        return 0;
+    }
+    buffer_init(&differences);
+    buffer_init(&out);
+    alike_version(then, now, &differences);
+    append_named(&out, "the baseline was another one,", name, &differences);
+    buffer_release(&differences);
+    return refuse("--against", comparison->against_from, "compared with", &out, error);
+}
+
 static int same_plan(const struct measurement *m, struct error *error)
 {
     const struct result *before = m->plan->comparison.resumed;

@@ -1,15 +1,30 @@
 /* Whether the engines kept up with an open loop. */
 #include "coordinator/warnings.h"
 
+#include "statistics/run_figures.h"
+
 #include <inttypes.h>
 #include <math.h>
 
 /* A run that began less than this of what was due is saturated. */
 #define BEGUN_LEAST 0.99
 
+/* One for all cases. */
+static int warn_waiting(struct result *result)
+{
+    for (size_t of = 0; of < result->cases.count; of++) {
+        if (isfinite(result->cases.items[of].rate) && result->engines.count > 1) {
+            return result_warn(result, NULL,
+                               "at a rate CPU an operation holds the workers' own waiting for the "
+                               "next one, more of it the faster the engine is: it is not compared");
+        }
+    }
+    return 0;
+}
+
 int warn_rate(struct result *result)
 {
-    int status = 0;
+    int status = warn_waiting(result);
     for (size_t of = 0; of < result->cases.count && status == 0; of++) {
         double share = result->cases.items[of].rate_share;
         if (share > 1) {
@@ -25,22 +40,8 @@ int warn_rate(struct result *result)
 /* The share of what was due that began; NAN: a closed loop, or nothing to speak of is missing. */
 static double saturated_share(const struct result_run *run)
 {
-    uint64_t offered = 0;
-    uint64_t unstarted = 0;
-    for (size_t i = 0; i < run->connections.count; i++) {
-        const struct result_connection *connection = &run->connections.items[i];
-        if (connection->offered == RESULT_ABSENT || connection->unstarted == RESULT_ABSENT) {
-            return (double)NAN;
-        }
-        offered += connection->offered;
-        unstarted += connection->unstarted;
-    }
-    /* On each connection one may wait behind the one that runs: that is no queue. */
-    if (unstarted <= run->connections.count) {
-        return (double)NAN;
-    }
-    double share = (double)(offered - unstarted) / (double)offered;
-    return share < BEGUN_LEAST ? share : (double)NAN;
+    double begun = 1 - run_left_behind(run, NULL);
+    return begun < BEGUN_LEAST ? begun : (double)NAN;
 }
 
 int warn_saturated(struct result *result, const struct result_engine *engine, size_t of)

@@ -211,13 +211,23 @@ void alike_case(const struct result_case *before, const struct result_case *here
     compare(&shape_case, names, before, here, differences);
 }
 
+/* Where an engine was found, then what it is. */
+enum { ENGINE_PLACES = 2 };
+static const char *const engine_names[] = {
+    "name",      "libraries",     "driver",          "version",
+    "source_id", "sync_call",     "binding_version", "runtime",
+    "options",   "library_build", "compile_options", NULL};
+
 void alike_engine(const struct result_engine *before, const struct result_engine *here,
                   struct buffer *differences)
 {
-    static const char *const names[] = {
-        "name",    "driver",  "version",   "source_id",     "sync_call",       "binding_version",
-        "runtime", "options", "libraries", "library_build", "compile_options", NULL};
-    compare(&shape_engine, names, before, here, differences);
+    compare(&shape_engine, engine_names, before, here, differences);
+}
+
+void alike_version(const struct result_engine *before, const struct result_engine *here,
+                   struct buffer *differences)
+{
+    compare(&shape_engine, engine_names + ENGINE_PLACES, before, here, differences);
 }
 
 const struct result_case *alike_find_case(const struct result *result, const char *label)

@@ -19,9 +19,12 @@ void alike_plan(const struct result_plan *before, const struct result_plan *here
 /* What is measured in a case, on what data, for how long; not its label. */
 void alike_case(const struct result_case *before, const struct result_case *here,
                 struct buffer *differences);
-/* Name, versions, libraries and options. */
+/* Name, libraries, versions and options. */
 void alike_engine(const struct result_engine *before, const struct result_engine *here,
                   struct buffer *differences);
+/* The same but for its name and the folders that its libraries lie in: what it is. */
+void alike_version(const struct result_engine *before, const struct result_engine *here,
+                   struct buffer *differences);
 
 /* The case of that label; NULL: there is none. */
 const struct result_case *alike_find_case(const struct result *result, const char *label);

@@ -70,9 +70,21 @@ static bool is_thin(const struct result *result, const struct suite_table *table
     return false;
 }
 
+/* Why a figure is not to be compared, the engine's own or that of the baseline. A new string; NULL:
+ * both may be. */
+static char *doubt_of(const struct result *result, enum suite_metric metric,
+                      const struct suite_row *row, size_t engine, size_t baseline)
+{
+    const char *own = suite_row_doubt(result, metric, row, engine);
+    const char *other = suite_row_doubt(result, metric, row, baseline);
+    return own != NULL     ? result_text("not comparable: %s", own)
+           : other != NULL ? result_text("not comparable: of the baseline, %s", other)
+                           : NULL;
+}
+
 /* What the verdict's word alone would not tell of an engine; NULL: nothing. A new string. */
-static char *note_of(const struct result *result, const struct suite_row *row, size_t engine,
-                     enum verdict verdict)
+static char *note_of(const struct result *result, const struct suite_table *table,
+                     const struct suite_row *row, size_t engine, enum verdict verdict)
 {
     const struct result_engine *of = &result->engines.items[engine];
     if (row->of >= of->summaries.count || of->summaries.items[row->of].status == NULL) {
@@ -81,6 +93,9 @@ static char *note_of(const struct result *result, const struct suite_row *row, s
     const struct result_summary *summary = &of->summaries.items[row->of];
     if (verdict == VERDICT_NOT_COMPARABLE && strcmp(summary->status, "differs") == 0) {
         return strdup("not comparable: it did not do what was asked");
+    }
+    if (verdict == VERDICT_NOT_COMPARABLE) {
+        return doubt_of(result, table->metric, row, engine, table->table.baseline);
     }
     if (verdict == VERDICT_UNABLE && summary->error != NULL) {
         return result_text("%s: %s", verdict_text(verdict), summary->error);
@@ -107,7 +122,7 @@ static int fill_cell(const struct result *result, const struct suite_table *tabl
         .rounds = cell->interval.n,
     };
     int status = put_verdict(cell->verdict, &out->verdict, &out->note);
-    char *note = note_of(result, row, engine, cell->verdict);
+    char *note = note_of(result, table, row, engine, cell->verdict);
     if (note != NULL) {
         free(out->note);
         out->note = note;
@@ -348,8 +363,8 @@ static char *against_note(const struct against_cell *cell, const char *file, con
     if (case_differs != NULL) {
         return result_text("not comparable: %s", case_differs);
     }
-    return result_text("not comparable: it or %s has no whole rounds in %s, or none now", baseline,
-                       file);
+    return result_text("not comparable: it or %s has no figure that counts in %s, or none now",
+                       baseline, file);
 }
 
 /* `case_differs` as above. */

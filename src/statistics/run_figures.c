@@ -164,16 +164,38 @@ static double steal(const struct result_run *run)
     return run->steal;
 }
 
-static double begun_share(const struct result_run *run)
+/* What was due on the connections of a role (NULL: of all), and never began; NAN in a closed loop.
+ */
+struct arrivals {
+    double offered, unstarted;
+    size_t connections;
+};
+
+static struct arrivals arrivals_of(const struct result_run *run, const char *role)
 {
-    double offered = 0;
-    double begun = 0;
+    struct arrivals arrivals = {0, 0, 0};
     for (size_t i = 0; i < run->connections.count; i++) {
         const struct result_connection *connection = &run->connections.items[i];
-        offered += run_measured(connection->offered);
-        begun += run_measured(connection->offered) - run_measured(connection->unstarted);
+        if (role == NULL || (connection->role != NULL && strcmp(connection->role, role) == 0)) {
+            arrivals.offered += run_measured(connection->offered);
+            arrivals.unstarted += run_measured(connection->unstarted);
+            arrivals.connections++;
+        }
     }
-    return begun / offered;
+    return arrivals;
+}
+
+static double begun_share(const struct result_run *run)
+{
+    struct arrivals arrivals = arrivals_of(run, NULL);
+    return (arrivals.offered - arrivals.unstarted) / arrivals.offered;
+}
+
+double run_left_behind(const struct result_run *run, const char *role)
+{
+    struct arrivals arrivals = arrivals_of(run, role);
+    bool queue = arrivals.unstarted > (double)arrivals.connections; /* false for NAN */
+    return queue ? arrivals.unstarted / arrivals.offered : 0;
 }
 
 const struct result_script *run_script(const struct result_run *run, const char *role,

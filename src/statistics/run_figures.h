@@ -30,6 +30,11 @@ double run_cpu_per_operation_ns(const struct result_run *run);
 /* What its connections waited for a core, as a share of connections × window, 0 to 1. */
 double run_queue_share(const struct result_run *run);
 
+/* What was due on the connections of a role (NULL: of all) and never began, as a share of all that
+ * was due. 0 in a closed loop, and when it is one execution a connection at most: that may wait
+ * behind the one that runs and is no queue. */
+double run_left_behind(const struct result_run *run, const char *role);
+
 /* NULL: the run has no such script. */
 const struct result_script *run_script(const struct result_run *run, const char *role,
                                        const char *script);

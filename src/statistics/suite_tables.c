@@ -190,13 +190,51 @@ static const char *status_of(const struct result_engine *engine, size_t of)
     return of < engine->summaries.count ? engine->summaries.items[of].status : engine->status;
 }
 
-static enum comparison_state state_of(const struct result_engine *engine, size_t of, bool any)
+/* ---- figures that say nothing ------------------------------------------------------ */
+
+/* Of what was due of a script in a run, the share that has no latency. */
+static double without_latency(const struct result_run *run, const struct suite_row *row)
 {
-    return is(status_of(engine, of), "failed")    ? COMPARISON_FAILED
-           : is(status_of(engine, of), "unable")  ? COMPARISON_UNABLE
-           : !any                                 ? COMPARISON_MISSING
-           : is(status_of(engine, of), "differs") ? COMPARISON_NOT_COMPARABLE
-                                                  : COMPARISON_OK;
+    const struct result_script *script = run_script(run, row->role, row->script);
+    double ok = script != NULL ? (double)script->ok : 0;
+    double refused = script != NULL ? (double)script->busy + (double)script->conflict +
+                                          (double)script->failed + (double)script->open
+                                    : 0;
+    if (ok + refused <= 0) {
+        return 0;
+    }
+    /* Which script a connection would have begun is not known: the role's share is that of each. */
+    return 1 - ok / (ok + refused) * (1 - run_left_behind(run, row->role));
+}
+
+const char *suite_row_doubt(const struct result *result, enum suite_metric metric,
+                            const struct suite_row *row, size_t engine)
+{
+    const struct result_engine *of = &result->engines.items[engine];
+    if (metric == SUITE_METRIC_CPU && isfinite(result->cases.items[row->of].rate)) {
+        return "at a rate it holds the worker's own waiting";
+    }
+    for (size_t i = 0; metric == SUITE_METRIC_P99 && row->script != NULL && i < of->runs.count;
+         i++) {
+        const struct result_run *run = &of->runs.items[i];
+        if (run->case_index == row->of && is(run->status, "ok") &&
+            without_latency(run, row) > 0.01) {
+            return "more than 1 % of what was due has no latency";
+        }
+    }
+    return NULL;
+}
+
+static enum comparison_state state_of(const struct result *result, const struct suite_table *table,
+                                      const struct suite_row *row, size_t engine, bool any)
+{
+    const char *status = status_of(&result->engines.items[engine], row->of);
+    return is(status, "failed")   ? COMPARISON_FAILED
+           : is(status, "unable") ? COMPARISON_UNABLE
+           : !any                 ? COMPARISON_MISSING
+           : is(status, "differs") || suite_row_doubt(result, table->metric, row, engine) != NULL
+               ? COMPARISON_NOT_COMPARABLE
+               : COMPARISON_OK;
 }
 
 /* ---- all of it ------------------------------------------------------------------- */
@@ -238,8 +276,8 @@ static void fill_row(const struct result *result, struct suite_table *out, size_
     for (size_t i = 0; i < table->engine_count; i++, values += table->rounds) {
         const struct result_engine *engine = &result->engines.items[i];
         bool any = fill_values(engine->runs.items, engine->runs.count, NULL, out, row, values);
-        series[i] =
-            (struct comparison_series){.values = values, .state = state_of(engine, row->of, any)};
+        series[i] = (struct comparison_series){.values = values,
+                                               .state = state_of(result, out, row, i, any)};
     }
     const struct result_engine *base = &result->engines.items[table->baseline];
     if (fill_values(base->aside.items, base->aside.count, "again", out, row, values)) {

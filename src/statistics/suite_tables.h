@@ -48,12 +48,24 @@ struct suite_table {
  * Fills `out` with the table of a suite (a name that a case of the result has). All strings in it
  * but the rows' names belong to the result, which must stay. A round of a case is left out for
  * every engine when it was broken off. An engine that differs is COMPARISON_NOT_COMPARABLE, as it
- * did something else; one without an ok run in a case is FAILED or, when nothing says why, MISSING.
+ * did something else, and so is a figure that suite_row_doubt() speaks of; one without an ok run in
+ * a case is FAILED or, when nothing says why, MISSING.
  * The baseline's second runs (aside as "again") become comparison_row.again. 0 or ERROR_MEMORY;
  * `out` is to be released in either case. Any thread.
  */
 int suite_table_fill(const struct result *result, const char *suite, enum suite_metric metric,
                      size_t baseline, struct suite_table *out, struct error *error);
 void suite_table_release(struct suite_table *table);
+
+/*
+ * Why the figure of an engine in a row is not to be compared although its runs are whole; a
+ * constant, NULL: it may be.
+ *   - A p99 is not known when more than 1 % of what was due has no latency, since it was refused,
+ *     still open, or never begun: it lies among those.
+ *   - CPU time at a rate holds the worker's own waiting for the next moment, more of it the faster
+ *     the engine is.
+ */
+const char *suite_row_doubt(const struct result *result, enum suite_metric metric,
+                            const struct suite_row *row, size_t engine);
 
 #endif

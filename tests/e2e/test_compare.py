@@ -470,6 +470,8 @@ class Against(CompareTest):
         empty = copy.deepcopy(self.result)
         empty["cases"][0]["label"] = "x"
         empty["cases"][1]["label"] = "y"
+        version = copy.deepcopy(self.result)
+        version["engines"][0]["version"] = "3.0.0"
         schema = copy.deepcopy(self.result)
         schema["pitot_result"] = 9
         for older, named in (
@@ -478,6 +480,7 @@ class Against(CompareTest):
             (baseline, r"old\.json has no engine sqlite=\S+: "),
             (workload, r'no case is the same, such as select-point: suite_hash: "0+", here "'),
             (empty, r"no case is the same, such as select-point: not there"),
+            (version, r'the baseline was another one, sqlite=\S+: version: "3\.0\.0", here "3\.'),
             (schema, r"old\.json: result version 9"),
         ):
             self.against_refused(older, named)

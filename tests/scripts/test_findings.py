@@ -42,6 +42,40 @@ class Findings(unittest.TestCase):
             self.assertEqual([error.message for error in validator.iter_errors(stored)], [], name)
             self.assertFalse(stored["partial"], name)
 
+    def at_rate(self, unstarted):
+        """The answer when so many of each connection's 1,000 executions never began."""
+        path = self.tree / "docs" / "findings" / "tail-at-rate.json"
+        stored = json.loads(path.read_text())
+        for run in stored["engines"][1]["runs"]:
+            for connection in run["connections"]:
+                connection["offered"], connection["unstarted"] = 1000, unstarted
+        table = next(t for t in stored["comparison"]["tables"] if t["metric"] == "p99")
+        table["rows"][0]["cells"][1].update(verdict="slower", note=None, ratio=2, ratio_low=1.5,
+                                            ratio_high=3)
+        path.write_text(json.dumps(stored))
+        self.assertEqual(self.write().returncode, 0)
+        page = (self.tree / "docs" / "findings.md").read_text(encoding="utf-8")
+        return next(line for line in page.splitlines() if "At equal rate: " in line)
+
+    def test_no_ratio_of_tails_is_claimed_of_an_engine_that_fell_behind(self):
+        self.assertIn("the p99 of turso is 2.00 times (1.50 to 3.00) that of sqlite: slower.",
+                      self.at_rate(10))
+        behind = self.at_rate(11)
+        self.assertIn("turso did not keep up with the rate (in a round 1.1 % of what was due never",
+                      behind)
+        self.assertNotIn("slower", behind)
+
+    def test_known_faults_stand_beside_the_counts_of_syncs(self):
+        for path in (self.tree / "docs" / "findings").iterdir():
+            stored = json.loads(path.read_text())
+            for engine in stored.get("engines", []):
+                engine["known_faults"] = ["it forgets"] if engine["name"] == "turso" else []
+            path.write_text(json.dumps(stored))
+        self.write()
+        page = (self.tree / "docs" / "findings.md").read_text(encoding="utf-8")
+        self.assertEqual([line for line in page.splitlines() if "it forgets" in line],
+                         ["* turso 0.8.3: it forgets."])
+
     def test_a_result_that_is_missing_is_named(self):
         (self.tree / "docs" / "findings" / "api.json").unlink()
         done = self.write()

@@ -44,6 +44,29 @@ static void test_measured_things_do_not_matter(void **state)
     result_free(here);
 }
 
+/* What an engine is, wherever it was found and under whatever name. */
+static void test_the_version_of_an_engine(void **state)
+{
+    (void)state;
+    struct result *before = sample_full_result();
+    struct result *here = sample_full_result();
+    struct result_engine *now = &here->engines.items[0];
+    struct buffer found;
+    buffer_init(&found);
+    set(&now->name, "other");
+    struct result_library *library = sample_must(result_list_add(&now->libraries));
+    library->asked = sample_text("/elsewhere/lib.so");
+    alike_version(&before->engines.items[0], now, &found);
+    assert_int_equal(found.length, 0);
+    set(&now->version, "9.9");
+    alike_version(&before->engines.items[0], now, &found);
+    assert_non_null(strstr(found.data, "version: \""));
+    assert_non_null(strstr(found.data, "here \"9.9\""));
+    buffer_release(&found);
+    result_free(before);
+    result_free(here);
+}
+
 static void test_each_kind_is_named(void **state)
 {
     (void)state;
@@ -93,6 +116,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_measured_things_do_not_matter),
+        cmocka_unit_test(test_the_version_of_an_engine),
         cmocka_unit_test(test_each_kind_is_named),
         cmocka_unit_test(test_another_host),
         cmocka_unit_test(test_cases_are_found_by_label),

@@ -376,6 +376,71 @@ static void test_tails_of_several_connections(void **state)
     result_free(result);
 }
 
+/* A p99 that lies among executions without a latency is not known, however good the others are. */
+static void test_a_p99_that_is_not_known(void **state)
+{
+    (void)state;
+    static const char own[] = "not comparable: more than 1 % of what was due has no latency";
+    static const char base[] = "not comparable: of the baseline, more than 1 % of what was due has "
+                               "no latency";
+    for (int i = 0; i < 5; i++) {
+        struct result *result = three_engines(2);
+        struct result_run *run = &result->engines.items[i == 4 ? 0 : 2].runs.items[1];
+        struct result_script *script = &run->scripts.items[0];
+        connections(result, 100);
+        run->connections.items[1].role[0] = 'C'; /* of another role */
+        if (i == 0 || i == 1) {                  /* beyond 1 %, and just within */
+            script->busy = script->ok / 99 + (i == 0 ? 1 : -1);
+            script->attempted += script->busy;
+        } else {
+            run->connections.items[i == 3 ? 1 : 0].offered = script->ok;
+            run->connections.items[i == 3 ? 1 : 0].unstarted = script->ok / 50;
+        }
+        compare(result);
+        bool doubt = i == 0 || i == 2;
+        assert_cell(cell(result, "p99", 0, 2), doubt || i == 4 ? NULL : "faster",
+                    i == 4  ? base
+                    : doubt ? own
+                            : NULL);
+        assert_cell(cell(result, "p99", 0, 0), NULL, i == 4 ? own : "baseline");
+        assert_cell(cell(result, "p99", 1, 2), "closed loop", NULL);
+        assert_cell(cell(result, "throughput", 0, 2), "faster", NULL);
+        assert_int_equal(table_of(result, "p99")->rows.items[0].best != NULL, i == 1 || i == 3);
+        result_free(result);
+    }
+}
+
+/* One execution on each connection may wait behind the one that runs: that is no queue. */
+static void test_the_last_arrivals_are_no_queue(void **state)
+{
+    (void)state;
+    struct result *result = three_engines(2);
+    struct result_connection *connection =
+        &result->engines.items[2].runs.items[0].connections.items[0];
+    result->cases.items[0].rate = 100;
+    connection->offered = 50;
+    connection->unstarted = 1;
+    compare(result);
+    assert_cell(cell(result, "p99", 0, 2), "faster", NULL);
+    result_free(result);
+}
+
+/* The faster an engine is, the longer its worker waits for the next moment, by looking at the
+ * clock. */
+static void test_cpu_at_a_rate(void **state)
+{
+    (void)state;
+    struct result *result = three_engines(2);
+    result->cases.items[0].rate = 100;
+    compare(result);
+    for (size_t engine = 0; engine < 3; engine++) {
+        assert_cell(cell(result, "cpu", 0, engine), NULL,
+                    "not comparable: at a rate it holds the worker's own waiting");
+    }
+    assert_cell(cell(result, "cpu", 1, 2), "faster", NULL);
+    result_free(result);
+}
+
 /* Two roles: a row each, over their own windows. */
 static void test_roles_are_rows(void **state)
 {
@@ -535,8 +600,9 @@ static void test_failed_on_either_occasion(void **state)
     set(&before->engines.items[2].summaries.items[0].status, "failed");
     set(&now->engines.items[2].summaries.items[1].status, "failed");
     against(now, before);
-    assert_string_equal(against_row(now, "throughput", "point", "other")->note,
-                        "not comparable: it or base has no whole rounds in old.json, or none now");
+    assert_string_equal(
+        against_row(now, "throughput", "point", "other")->note,
+        "not comparable: it or base has no figure that counts in old.json, or none now");
     assert_word(against_row(now, "throughput", "join", "other")->note, "failed");
     result_free(now);
     result_free(before);
@@ -554,6 +620,9 @@ int main(void)
         cmocka_unit_test(test_a_broken_round_is_left_out),
         cmocka_unit_test(test_few_rounds),
         cmocka_unit_test(test_tails_of_several_connections),
+        cmocka_unit_test(test_a_p99_that_is_not_known),
+        cmocka_unit_test(test_the_last_arrivals_are_no_queue),
+        cmocka_unit_test(test_cpu_at_a_rate),
         cmocka_unit_test(test_roles_are_rows),
         cmocka_unit_test(test_the_threshold_counts),
         cmocka_unit_test(test_disturbed_rounds_are_counted),
