@@ -102,7 +102,7 @@ static void append_update_due(sqlite3_str *sql, const struct table *table)
     sqlite3_str_appendf(sql, "UPDATE OR ROLLBACK main.\"%w\" SET ", table->name);
     for (size_t i = 0; i < table->columns; i++) {
         if (i != table->rowid) {
-            sqlite3_str_appendf(sql, "%s\"%w\" = pitot_staged(%d)", before, table->column[i].name,
+            sqlite3_str_appendf(sql, "%s\"%w\" = pitot_staged_%d()", before, table->column[i].name,
                                 (int)i);
             before = ",";
         }

@@ -5,6 +5,8 @@
  */
 #include "lib/plan.h"
 
+#include <stdio.h>
+
 struct update {
     const struct stage *stage;
     const struct plan_cells *cells; /* in the order of their rowids */
@@ -18,8 +20,10 @@ static _Thread_local struct update *current;
 
 bool update_can_walk(const struct table *table)
 {
-    return table->rowid != TABLE_NONE && table->columns > 1 && table->slice == TABLE_NONE &&
-           table->indexes == 0 && !table->triggers && !table->referenced && !table->foreign_keys;
+    enum { MOST_COLUMNS = 32 }; /* each has a function */
+    return table->rowid != TABLE_NONE && table->columns > 1 && table->columns <= MOST_COLUMNS &&
+           table->slice == TABLE_NONE && table->indexes == 0 && !table->triggers &&
+           !table->referenced && !table->foreign_keys;
 }
 
 static void read_next(struct update *update)
@@ -44,14 +48,16 @@ static void due(sqlite3_context *context, int count, sqlite3_value **arguments)
     sqlite3_result_int(context, found);
 }
 
-/* pitot_staged(column): the value there of the row that was due last. */
+/* pitot_staged_N(): the value for column N of the row that was due last. Without arguments, which
+ * would be copied for each call. */
 static void staged(sqlite3_context *context, int count, sqlite3_value **arguments)
 {
     (void)count;
+    (void)arguments;
     if (current == NULL) {
         return;
     }
-    const struct pitot_value *value = &current->values[sqlite3_value_int(arguments[0])];
+    const struct pitot_value *value = &current->values[(uintptr_t)sqlite3_user_data(context)];
     switch (value->type) {
     case PITOT_INTEGER:
         sqlite3_result_int64(context, value->as.integer);
@@ -75,9 +81,11 @@ static int add_functions(struct apply *apply, struct pitot_error *error)
     enum { FLAGS = SQLITE_UTF8 | SQLITE_DIRECTONLY };
     int rc =
         sqlite3_create_function_v2(apply->db, "pitot_due", 1, FLAGS, NULL, due, NULL, NULL, NULL);
-    if (rc == SQLITE_OK) {
-        rc = sqlite3_create_function_v2(apply->db, "pitot_staged", 1, FLAGS, NULL, staged, NULL,
-                                        NULL, NULL);
+    for (uintptr_t i = 0; i < apply->table->columns && rc == SQLITE_OK; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "pitot_staged_%d", (int)i);
+        rc = sqlite3_create_function_v2(apply->db, name, 0, FLAGS, (void *)i, staged, NULL, NULL,
+                                        NULL);
     }
     return rc == SQLITE_OK
                ? 0

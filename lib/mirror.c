@@ -25,6 +25,24 @@ static bool allocate(struct mirror *mirror, size_t rows)
     return mirror->key != NULL && mirror->row != NULL;
 }
 
+/* Whether the cells of a table are what its rows hold, the key among it. Otherwise a cell has the
+ * place of the row, which is no part of it. */
+static bool cells_tell(const struct table *table)
+{
+    return table->rowid != TABLE_NONE || table->without_rowid;
+}
+
+/* Where cells tell, the hash is of the whole cell, unless the record has its end elsewhere. */
+static struct hash hash_row(const uint64_t *secret, const struct stage *stage, const uint8_t *cell,
+                            const struct row *row)
+{
+    if (!cells_tell(stage->table) || row->size > rows_most_local(stage->table)) {
+        return hash_bytes(secret, row->record, row->size);
+    }
+    size_t size = (size_t)(row->record - cell) + row->size;
+    return hash_bytes(secret, cell, size < PAGES_CELL ? PAGES_CELL : size);
+}
+
 /* The walk of a comparison. */
 struct walk {
     const struct stage *stage;
@@ -187,6 +205,12 @@ static size_t in_place(const struct walk *walk, const struct page *page, size_t 
     return rows < walk->old->rows - walk->next ? rows : walk->old->rows - walk->next;
 }
 
+/* Where the cells end that begin before this one. */
+static const uint8_t *cell_end(const struct page *page, size_t cell)
+{
+    return cell == 0 ? page->memory + PAGES_SIZE : page_cell(page, cell - 1);
+}
+
 /* The usual case in few instructions: from cell FROM of a page on, rows that are what and where
  * they were. Returns the first one that is not. */
 static size_t walk_unchanged(struct walk *walk, const struct page *page, size_t from)
@@ -195,15 +219,26 @@ static size_t walk_unchanged(struct walk *walk, const struct page *page, size_t 
     const uint64_t *secret = walk->secret;
     const struct hash *expected = walk->old->row + walk->next;
     size_t end = from + in_place(walk, page, from);
-    bool ordered = stage->table->rowid != TABLE_NONE;
-    const uint64_t *rowid = walk->old->key + walk->next;
     size_t c = from;
-    for (; c < end; c++, expected++, rowid++) {
-        struct row row;
-        row_read(stage, page_cell(page, c), &row);
-        if (!hash_same(hash_bytes(secret, row.record, row.size), *expected) ||
-            (ordered && *rowid != (uint64_t)row.rowid)) {
-            break;
+    if (cells_tell(stage->table) && stage->bigs == 0) {
+        const uint8_t *cell_before = cell_end(page, from);
+        for (; c < end; c++, expected++) {
+            /* Cells lie one before the other: their sizes need not be read. */
+            const uint8_t *cell = page_cell(page, c);
+            size_t size = (size_t)(cell_before - cell);
+            if (!hash_same(hash_bytes(secret, cell, size), *expected)) {
+                break;
+            }
+            cell_before = cell;
+        }
+    } else {
+        for (; c < end; c++, expected++) {
+            const uint8_t *cell = page_cell(page, c);
+            struct row row;
+            row_read(stage, cell, &row);
+            if (!hash_same(hash_row(secret, stage, cell, &row), *expected)) {
+                break;
+            }
         }
     }
     walk->plan->unchanged += c - from;
@@ -213,18 +248,17 @@ static size_t walk_unchanged(struct walk *walk, const struct page *page, size_t 
 }
 
 /*
- * Behind a row that is another: up to WALK_MIXED rows whose rowids are where they were, whatever
- * they hold. Without a branch on what is the same, which no processor could foretell. Sets *CELL to
- * the first row that is elsewhere. False: out of memory.
+ * Behind a row that is another: up to MOST rows whose rowids are where they were, whatever they
+ * hold. Without a branch on what is the same, which no processor could foretell. Sets *CELL to the
+ * first row that is elsewhere. False: out of memory.
  */
-enum { WALK_MIXED = 64 };
-static bool walk_mixed(struct walk *walk, const struct page *page, size_t *cell)
+static bool walk_mixed(struct walk *walk, const struct page *page, size_t *cell, size_t most)
 {
     const struct stage *stage = walk->stage;
     const uint64_t *secret = walk->secret;
     struct plan_cells *changed = &walk->plan->changed;
     size_t rows = in_place(walk, page, *cell);
-    rows = rows < WALK_MIXED ? rows : WALK_MIXED;
+    rows = rows < most ? rows : most;
     if (!plan_reserve(changed, rows)) {
         return false;
     }
@@ -240,7 +274,7 @@ static bool walk_mixed(struct walk *walk, const struct page *page, size_t *cell)
         if (rowid[i] != (uint64_t)row.rowid) {
             break;
         }
-        struct hash hash = hash_bytes(secret, row.record, row.size);
+        struct hash hash = hash_row(secret, stage, at, &row);
         uint64_t differs = (hash.low ^ expected[i].low) | (hash.high ^ expected[i].high);
         out[found] = at;
         found += differs != 0;
@@ -257,13 +291,22 @@ static bool walk_mixed(struct walk *walk, const struct page *page, size_t *cell)
 static bool walk_rows(struct walk *walk)
 {
     const struct stage *stage = walk->stage;
+    enum { LEAST_MIXED = 8, MOST_MIXED = 64 };
     bool ordered = stage->table->rowid != TABLE_NONE;
+    size_t mixed = LEAST_MIXED;
     for (size_t p = 0; p < stage->pages.count; p++) {
         const struct page *page = &stage->pages.page[p];
         size_t c = 0;
-        while ((c = walk_unchanged(walk, page, c)) < page->cells) {
+        for (;;) {
+            size_t run = c;
+            c = walk_unchanged(walk, page, c);
+            if (c == page->cells) {
+                break;
+            }
+            /* The closer the changes, the longer the stretch in which some more are expected. */
+            mixed = c - run >= LEAST_MIXED ? LEAST_MIXED : mixed < MOST_MIXED ? 2 * mixed : mixed;
             size_t before = c;
-            if (ordered && !walk_mixed(walk, page, &c)) {
+            if (ordered && !walk_mixed(walk, page, &c, mixed)) {
                 return false;
             }
             if (c > before) {
@@ -272,7 +315,7 @@ static bool walk_rows(struct walk *walk)
             const uint8_t *cell = page_cell(page, c++);
             struct row row;
             row_read(stage, cell, &row);
-            struct hash hash = hash_bytes(walk->secret, row.record, row.size);
+            struct hash hash = hash_row(walk->secret, stage, cell, &row);
             if (!(ordered ? step_ordered : step_hashed)(walk, &row, hash, cell)) {
                 return false;
             }
@@ -331,9 +374,10 @@ int mirror_build(struct mirror *mirror, const struct stage *stage, struct pitot_
     size_t at = 0;
     for (size_t p = 0; p < stage->pages.count; p++) {
         for (size_t c = 0; c < stage->pages.page[p].cells; c++, at++) {
+            const uint8_t *cell = page_cell(&stage->pages.page[p], c);
             struct row row;
-            row_read(stage, page_cell(&stage->pages.page[p], c), &row);
-            mirror->row[at] = hash_bytes(secret, row.record, row.size);
+            row_read(stage, cell, &row);
+            mirror->row[at] = hash_row(secret, stage, cell, &row);
             if (table->rowid != TABLE_NONE) {
                 mirror->key[at] = (uint64_t)row.rowid;
             } else {

@@ -17,6 +17,7 @@
 enum {
     PAGES_SIZE = 32768,
     PAGES_LEAF_HEADER = 8,
+    PAGES_CELL = 4, /* the least that a cell takes */
     PAGES_INTERIOR_HEADER = 12,
     /* A payload above this has its end in overflow pages. Tables with rowids, and indexes. */
     PAGES_TABLE_LOCAL = PAGES_SIZE - 35,

@@ -26,7 +26,7 @@ size_t row_cell_size(const struct table *table, const uint8_t *cell)
         size += varint_read(cell + size, &rowid);
     }
     size += payload <= rows_most_local(table) ? payload : rows_local(table, payload) + 4;
-    return size < 4 ? 4 : size;
+    return size < PAGES_CELL ? PAGES_CELL : size;
 }
 
 void row_values(const struct stage *stage, const struct row *row, struct pitot_value *values)

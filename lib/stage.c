@@ -247,12 +247,13 @@ static __attribute__((noinline)) int add_slowly(struct stage *stage,
     } else if (code == 0) {
         size_t before = varint_size(payload);
         before += table->without_rowid ? 0 : varint_size((uint64_t)stage->rowid);
-        size_t cell = before + payload < 4 ? 4 : before + payload;
+        size_t cell = before + payload < PAGES_CELL ? PAGES_CELL : before + payload;
         uint8_t *out = pages_add(&stage->pages, cell, RECORD_SLACK);
         if (out == NULL) {
             code = failure(error, PITOT_ERROR_MEMORY, "row %zu for %s: out of memory",
                            stage->rows + 1, table->name);
         } else {
+            out[cell - 1] = 0; /* what fills it up is hashed with it */
             record_write(out + before, slot, count, header, body);
             out += varint_write(out, payload);
             if (!table->without_rowid) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/apply.h"
+#include "lib/pages.h"
 
 #include <cmocka.h>
 
@@ -206,9 +207,73 @@ static void rows_that_are_not_there_come_back(void **unused)
     close_world(&world);
 }
 
+/* Leaves other bytes in memory that is allocated next. */
+static void scribble(int byte)
+{
+    volatile unsigned char *memory = malloc(PAGES_SIZE);
+    for (size_t i = 0; i < PAGES_SIZE; i++) {
+        memory[i] = (unsigned char)byte;
+    }
+    free((void *)memory);
+}
+
+/* A cell of three bytes is filled up to four. */
+static void what_fills_up_a_cell_is_no_difference(void **unused)
+{
+    (void)unused;
+    struct world world;
+    struct pitot_error error;
+    open_world(&world, "CREATE TABLE t(k INTEGER PRIMARY KEY) WITHOUT ROWID");
+    for (int round = 1; round <= 4; round++) {
+        struct pitot_counts counts = {0};
+        scribble(0xA0 + round);
+        for (int64_t k = 0; k < 2; k++) {
+            const struct pitot_value row = pitot_integer(k);
+            assert_int_equal(stage_add(world.stage, &row, 1, &error), 0);
+        }
+        assert_int_equal(apply_prepare(world.apply, world.stage, &error), 0);
+        run(world.db, "BEGIN IMMEDIATE");
+        assert_int_equal(apply_merge(world.apply, world.stage, true, &counts, &error), 0);
+        run(world.db, "COMMIT");
+        apply_end(world.apply, true);
+        stage_clear(world.stage);
+        assert_int_equal(counts.unchanged, round == 1 ? 0 : 2);
+        assert_int_equal(counts.updated, 0);
+    }
+    close_world(&world);
+}
+
+/* Where a row stands among the staged ones is no part of it, unless its key says so. */
+static void rows_in_another_order_are_the_same(void **unused)
+{
+    (void)unused;
+    struct world world;
+    struct pitot_error error;
+    open_world(&world, "CREATE TABLE t(k TEXT PRIMARY KEY, n INTEGER)");
+    for (int round = 0; round < 4; round++) {
+        struct pitot_counts counts = {0};
+        for (int i = 0; i < 26; i++) {
+            const char letter = (char)('a' + (round % 2 == 0 ? i : 25 - i));
+            const struct pitot_value row[] = {pitot_text(&letter, 1), pitot_integer(letter)};
+            assert_int_equal(stage_add(world.stage, row, 2, &error), 0);
+        }
+        assert_int_equal(apply_prepare(world.apply, world.stage, &error), 0);
+        run(world.db, "BEGIN IMMEDIATE");
+        assert_int_equal(apply_merge(world.apply, world.stage, true, &counts, &error), 0);
+        run(world.db, "COMMIT");
+        apply_end(world.apply, true);
+        stage_clear(world.stage);
+        assert_int_equal(counts.unchanged, round == 0 ? 0 : 26);
+        assert_int_equal(counts.updated, 0);
+    }
+    close_world(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_in_another_order_are_the_same),
+        cmocka_unit_test(what_fills_up_a_cell_is_no_difference),
         cmocka_unit_test(what_changed_is_found),
         cmocka_unit_test(a_refused_row_among_many_is_named),
         cmocka_unit_test(rows_that_are_not_there_come_back),
