@@ -229,8 +229,10 @@ static sqlite3_vfs vfs = {.iVersion = 1,
 const char *image_vfs_name(void)
 {
     pthread_mutex_lock(&lock);
+    if (vfs_name[0] == '\0') { /* afterwards others read it without the lock */
+        snprintf(vfs_name, sizeof vfs_name, "pitot-image-%p", (void *)&vfs);
+    }
     /* Asked each time, since sqlite3_shutdown() forgets it. */
-    snprintf(vfs_name, sizeof vfs_name, "pitot-image-%p", (void *)&vfs);
     bool known = sqlite3_vfs_find(vfs_name) == &vfs;
     if (!known) {
         vfs.pAppData = sqlite3_vfs_find(NULL);

@@ -371,6 +371,60 @@ static void test_sixteen_processes_open_one_new_path(void **state)
     }
 }
 
+enum { NEIGHBOURS = 4, ROUNDS = 50 };
+
+struct neighbour {
+    pthread_barrier_t *barrier;
+    char name[32];
+    int wrong;
+};
+
+static void *live_beside_others(void *argument)
+{
+    struct neighbour *own = argument;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, own->name);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct lister lister = {.title = own->name, .rows = 50, .n = round};
+        struct pitot_store *store = NULL;
+        struct pitot_source *source = NULL;
+        struct pitot_ticket ticket;
+        const struct pitot_source_options options =
+            options_of("list", list, &lister, &items_replaced);
+        bool ready = pitot_store_open(path, 1, ITEMS, NULL, &store, NULL) == 0 &&
+                     pitot_source_add(store, &options, &source, NULL) == 0;
+        pthread_barrier_wait(own->barrier);
+        own->wrong += !ready || pitot_resync(source, &ticket, NULL) != 0 ||
+                      pitot_ticket_wait(store, ticket, PATIENCE_MS, NULL) != 0 ||
+                      pitot_store_close(store, PATIENCE_MS, NULL) != 0;
+        pitot_store_free(store);
+    }
+    return NULL;
+}
+
+/* What stores of a process share is safe to be used at once. */
+static void test_stores_side_by_side(void **state)
+{
+    (void)state;
+    pthread_t threads[NEIGHBOURS];
+    pthread_barrier_t barrier;
+    struct neighbour neighbours[NEIGHBOURS];
+    pthread_barrier_init(&barrier, NULL, NEIGHBOURS);
+    for (int i = 0; i < NEIGHBOURS; i++) {
+        neighbours[i] = (struct neighbour){.barrier = &barrier};
+        snprintf(neighbours[i].name, sizeof neighbours[i].name, "%d.db", i);
+        assert_int_equal(pthread_create(&threads[i], NULL, live_beside_others, &neighbours[i]), 0);
+    }
+    for (int i = 0; i < NEIGHBOURS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    for (int i = 0; i < NEIGHBOURS; i++) {
+        assert_int_equal(neighbours[i].wrong, 0);
+        assert_int_equal(number_in(neighbours[i].name, "SELECT count(*) FROM items"), 50);
+    }
+    pthread_barrier_destroy(&barrier);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_test_folder, remove_test_folder)
@@ -382,6 +436,7 @@ int main(void)
         TEST(test_a_function_that_forks),
         TEST(test_sixteen_threads_open_one_new_path),
         TEST(test_sixteen_processes_open_one_new_path),
+        TEST(test_stores_side_by_side),
     };
     return cmocka_run_group_tests(tests, use_memory, NULL);
 }
