@@ -1,6 +1,6 @@
 /** Cells of numbers with their units, and what tables of engines have in common. */
 import { cell, type Field, type Value } from "./datatable.ts";
-import { bytes, count, duration, rate, share, ABSENT } from "./format.ts";
+import { brief, bytes, count, duration, rate, share, ABSENT } from "./format.ts";
 import type { Figure, Outcomes, Summary } from "./result.ts";
 
 /** Marked where it rests on too few samples. */
@@ -45,5 +45,6 @@ export function stateOf(summary: Summary, rounds: number): string {
 }
 
 export function stateCell(summary: Summary, rounds: number): Value {
-    return cell(summary.status, stateOf(summary, rounds), summary.status === "ok" ? undefined : "slower");
+    const state = stateOf(summary, rounds);
+    return cell(state, brief(state), summary.status === "ok" ? undefined : "slower");
 }

@@ -59,9 +59,13 @@ function margin(labels: readonly string[], width: number): number {
     return Math.min(Math.round(width * 0.42), 14 + Math.round(longest * 7.2));
 }
 
-function cut(label: string, width: number): string {
-    const letters = Math.max(6, Math.floor((width * 0.42 - 14) / 7.2));
+function shortened(label: string, letters: number): string {
     return label.length > letters ? `${label.slice(0, letters - 1)}…` : label;
+}
+
+/** As margin() leaves room for it. */
+function cut(label: string, width: number): string {
+    return shortened(label, Math.max(6, Math.floor((width * 0.42 - 14) / 7.2)));
 }
 
 function base(width: number, height: number): Plot.PlotOptions {
@@ -199,16 +203,44 @@ export function bars(
     });
 }
 
-/** A lane a row, with its engines one below the other. */
-function lanes(rows: string[], engines: string[]): Plot.PlotOptions {
-    return {
-        y: { domain: engines, axis: null, padding: 0.6 },
-        fy: { domain: rows, label: null, padding: 0.12 },
-    };
+/** Narrower charts have the labels of their lanes above the marks: beside them they would be cut. */
+const LABELS_BESIDE = 500;
+
+/** The place of a label among the engines of a lane. */
+const ABOVE = "\u0000";
+
+interface Lanes {
+    options: Plot.PlotOptions;
+    labels: Plot.Markish;
+    room: number; // from end to end of the x axis
 }
 
-function laneLabels(width: number): Plot.Markish {
-    return Plot.axisFy({ anchor: "left", label: null, tickFormat: (l: string) => cut(l, width) });
+/** A lane a row, with its engines one below the other. */
+function lanes(rows: string[], engines: string[], width: number): Lanes {
+    const beside = width >= LABELS_BESIDE;
+    const left = beside ? margin(rows, width) : 12;
+    const letters = Math.floor((width - left - RIGHT) / 7.2);
+    const slots = engines.length + (beside ? 0 : 1);
+    return {
+        options: {
+            ...base(width, 58 + rows.length * (12 + slots * 17)),
+            marginLeft: left,
+            marginRight: RIGHT,
+            y: { domain: beside ? engines : [ABOVE, ...engines], axis: null, padding: 0.6 },
+            fy: { domain: rows, label: null, padding: 0.12, ...(beside ? {} : { axis: null }) },
+        },
+        labels: beside
+            ? Plot.axisFy({ anchor: "left", label: null, tickFormat: (l: string) => cut(l, width) })
+            : Plot.text(rows, {
+                  fy: (l: string) => l,
+                  y: () => ABOVE,
+                  text: (l: string) => shortened(l, letters),
+                  frameAnchor: "left",
+                  textAnchor: "start",
+                  dx: 6,
+              }),
+        room: width - left - RIGHT,
+    };
 }
 
 /** Rows of figures with their range over rounds; the engines of a row below each other. */
@@ -220,16 +252,13 @@ export function ranges(
 ): Drawing {
     const rows = [...new Set(points.map((p) => p.row))];
     const engines = [...new Set(points.map((p) => p.series.label))];
-    const left = margin(rows, width);
+    const lane = lanes(rows, engines, width);
     return Plot.plot({
-        ...base(width, 56 + points.length * 17 + rows.length * 12),
-        marginLeft: left,
-        marginRight: RIGHT,
+        ...lane.options,
         x: { domain, type: options.log ? "log" : "linear" },
-        ...lanes(rows, engines),
         marks: [
-            ...axisX({ domain, log: options.log, format: options.format, room: width - left - RIGHT }, options.label),
-            laneLabels(width),
+            ...axisX({ domain, log: options.log, format: options.format, room: lane.room }, options.label),
+            lane.labels,
             Plot.frame({ stroke: "currentColor", strokeOpacity: 0.15 }),
             Plot.ruleY(points, {
                 y: (p: RangePoint) => p.series.label,
@@ -265,6 +294,7 @@ export function curves(points: readonly LinePoint[], width: number, domain: Doma
     return Plot.plot({
         ...base(width, HEIGHT),
         marginLeft: 62,
+        marginTop: 30, // for the label of the axis above its highest tick
         marginRight: 20,
         x: {
             domain: [0, nines(PERCENTILE_END)],
@@ -321,6 +351,7 @@ export function overTime(
     return Plot.plot({
         ...base(width, 200),
         marginLeft: 62,
+        marginTop: 30,
         marginRight: 20,
         x: { domain: [0, options.end] },
         y: { domain: [0, options.max] },
@@ -346,6 +377,7 @@ export function scaling(
     return Plot.plot({
         ...base(width, 280),
         marginLeft: 62,
+        marginTop: 30,
         marginRight: 20,
         x: { type: "log", domain: [threads[0]! / 1.2, threads.at(-1)! * 1.2] },
         y: { domain: [0, max] },
@@ -371,28 +403,26 @@ export function scaling(
 /** Ratios with their intervals; the band is the noise of the baseline against itself. */
 export function ratios(
     points: readonly RatioPoint[],
+    rows: string[], // all of them, also those of which nothing is known
     width: number,
     domain: Domain,
     floor: number | null,
     label: string,
 ): Drawing {
-    const rows = [...new Set(points.map((p) => p.row))];
     const engines = [...new Set(points.map((p) => p.series.label))];
-    const left = margin(rows, width);
+    const lane = lanes(rows, engines, width);
     const band = floor === null ? [] : [{ x1: 1 / (1 + floor), x2: 1 + floor }];
     const sure = (p: RatioPoint) => p.verdict === "faster" || p.verdict === "slower";
     return Plot.plot({
-        ...base(width, 60 + rows.length * 12 + points.length * 17),
-        marginLeft: left,
-        marginRight: RIGHT,
+        ...lane.options,
         x: { type: "log", domain },
-        ...lanes(rows, engines),
         marks: [
-            ...axisX({ domain, log: true, format: times, room: width - left - RIGHT }, label),
+            ...axisX({ domain, log: true, format: times, room: lane.room }, label),
             Plot.frame({ stroke: "currentColor", strokeOpacity: 0.15 }),
             Plot.rectX(band, { x1: "x1", x2: "x2", fill: "currentColor", fillOpacity: 0.12, className: "floor" }),
-            Plot.ruleX([1], { stroke: "currentColor", strokeOpacity: 0.6 }),
-            laneLabels(width),
+            // Of every row, so that each has its lane.
+            Plot.ruleX(rows, { x: () => 1, fy: (row: string) => row, stroke: "currentColor", strokeOpacity: 0.6 }),
+            lane.labels,
             Plot.ruleY(points, {
                 y: (p: RatioPoint) => p.series.label,
                 fy: "row",

@@ -1,4 +1,5 @@
 /** What keeps two results from being compared, found by holding their records together. */
+import { duration } from "./format.ts";
 import type { Case, Result, Source } from "./result.ts";
 
 interface Fact {
@@ -8,6 +9,11 @@ interface Fact {
 
 function text(value: unknown): string {
     return value === null || value === undefined ? "–" : String(value);
+}
+
+/** Times with their unit. */
+function shown(key: string, value: unknown): string {
+    return key.endsWith("_ns") && value !== null && value !== undefined ? duration(Number(value)) : text(value);
 }
 
 function settings(result: Result): string {
@@ -21,7 +27,7 @@ const FACTS: readonly Fact[] = [
     ...HOST.map((key) => ({ what: `host: ${key}`, of: (r: Result) => text(r.host[key]) })),
     { what: "pitot's version", of: (r) => `${r.pitot_version} (${r.build})` },
     { what: "settings", of: settings },
-    ...PLAN.map((key) => ({ what: `plan: ${key}`, of: (r: Result) => text(r.plan[key]) })),
+    ...PLAN.map((key) => ({ what: `plan: ${key}`, of: (r: Result) => shown(key, r.plan[key]) })),
 ];
 
 const CASE = [
@@ -71,7 +77,7 @@ export function differences(sources: readonly Source[]): Difference[] {
         for (const key of CASE) {
             note(
                 `${label}: ${key}`,
-                cases.map((c) => text(c![key])),
+                cases.map((c) => shown(key, c![key])),
             );
         }
         note(

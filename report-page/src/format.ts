@@ -98,12 +98,22 @@ export function short(value: number): string {
     return String(Number(value.toPrecision(3)));
 }
 
+/** A number and its unit stay on one line. */
+export function unbroken(text: string): string {
+    return text.replace(/(\d) (?=(?:%|ns|µs|ms|s|B|kB|MB|GB)(?!\p{L}))/gu, "$1\u00a0");
+}
+
 /** "a, b and c" */
 export function list(words: readonly string[]): string {
     if (words.length < 2) {
         return words.join("");
     }
     return `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
+}
+
+/** An outcome and its reason, without what an engine adds to it: paths, numbers of processes. */
+export function brief(text: string): string {
+    return text.split(": ").slice(0, 2).join(": ");
 }
 
 export function exact(value: number | null): string {

@@ -2,7 +2,7 @@
 import { commonBaseline, differences } from "./comparable.ts";
 import { cell, dataTable } from "./datatable.ts";
 import { element, isolated } from "./dom.ts";
-import { list } from "./format.ts";
+import { list, unbroken } from "./format.ts";
 import { groupBy } from "./group.ts";
 import { normalised, type Case, type Source } from "./result.ts";
 import { benchFigures } from "./sections/bench.ts";
@@ -16,6 +16,7 @@ import { numbersFigures } from "./sections/numbers.ts";
 import { partsFigures, rateFigures } from "./sections/rate.ts";
 import { overTimeFigures } from "./sections/seconds.ts";
 import { throughput } from "./sections/throughput.ts";
+import { timed, verified } from "./sections/verify.ts";
 import { cpu, memory, waiting } from "./sections/waiting.ts";
 import { seriesOf, viewOf, type View } from "./series.ts";
 import { Stage, type FigureSpec } from "./stage.ts";
@@ -155,7 +156,7 @@ function page(sources: readonly Source[]): void {
     const comparisons = sources.map((source, file) => comparisonFigures(source, sources, finds[file]!));
     if (comparisons.some((figures) => figures.length > 0)) {
         const leads = sources.map(({ result: { comparison } }) =>
-            element("p", { class: "sentence" }, comparison === null ? "" : comparisonLead(comparison)),
+            element("p", { class: "sentence" }, comparison === null ? "" : unbroken(comparisonLead(comparison))),
         );
         main.append(
             element(
@@ -173,7 +174,9 @@ function page(sources: readonly Source[]): void {
     if (numbers.some((figures) => figures.length > 0)) {
         main.append(element("section", { class: "suite" }, element("h2", {}, "libpitot"), ...rows(stage, numbers)));
     }
-    const suites = new Set(sources.flatMap((s) => s.result.cases.map((c) => c.suite)));
+    main.append(element("div", { class: "row" }, ...sources.map((s) => verified(s.result))));
+    const measured = sources.filter((s) => timed(s.result) || s.result.engines.length === 0);
+    const suites = new Set(measured.flatMap((s) => s.result.cases.map((c) => c.suite)));
     for (const suite of suites) {
         const byFile = sources.map(({ result }, file) =>
             result.cases.flatMap((c, i) => (c.suite === suite ? [viewOf(sources, series, file, i)] : [])),

@@ -184,6 +184,18 @@ export interface EventLoop {
     in_flight: LoopPart[];
 }
 
+/** One database of a suite, and what the engine's answers on it are beside the reference's. */
+export interface VerifiedDatabase {
+    suite: string;
+    scenarios: string[];
+    reference: string | null;
+    operations: number;
+    status: string;
+    error: string | null;
+    scripts: { script: string; status: string; differing: number }[];
+    tables: { table: string; status: string }[];
+}
+
 export interface Engine {
     name: string;
     driver: string;
@@ -199,7 +211,7 @@ export interface Engine {
     known_faults: string[];
     status: string | null;
     error: string | null;
-    verify: { status: string | null };
+    verify: { status: string | null; databases: VerifiedDatabase[] };
     runs: Run[];
     aside: Run[]; // in no figure
     summaries: Summary[];

@@ -4,7 +4,7 @@
  */
 import type { Cell, Comparison, ComparisonRow, Figure, Result } from "./result.ts";
 import type { View } from "./series.ts";
-import { bytes, duration, list, rate, ratio, share } from "./format.ts";
+import { brief, bytes, duration, list, rate, ratio, share } from "./format.ts";
 
 /** Fewer rounds than this carry no verdict. */
 export const ROUNDS_FOR_A_VERDICT = 3;
@@ -26,13 +26,38 @@ export function rowOf(
     );
 }
 
+/** Most rounds that any engine's figures are made of: whole ones, else those that ended early. */
+function roundsOf(result: Result): number {
+    const rounds = result.engines.flatMap((engine) =>
+        engine.summaries.map((summary, of) =>
+            summary.rounds_ok > 0
+                ? summary.rounds_ok
+                : engine.runs.filter((run) => run.case === of && run.status === "partial").length,
+        ),
+    );
+    return rounds.reduce((a, b) => Math.max(a, b), 0);
+}
+
 /** "In this one run", "In these 2 rounds", "Over 10 rounds". */
 export function occasion(result: Result): string {
-    const rounds = result.plan.rounds;
-    if (rounds === 1) {
-        return "In this one run";
+    const rounds = roundsOf(result);
+    if (rounds < 2) {
+        return rounds === 0 ? "No run ended well" : "In this one run";
     }
     return rounds < ROUNDS_FOR_A_VERDICT ? `In these ${rounds} rounds` : `Over ${rounds} rounds`;
+}
+
+/** Of how many rounds the ratios of a comparison are, and what that allows to say. */
+export function comparisonRounds({ tables }: Comparison): string {
+    const rounds = tables
+        .flatMap((table) => table.rows.flatMap((row) => row.cells.map((c) => c.rounds)))
+        .reduce((a, b) => Math.max(a, b), 0);
+    if (rounds < 2) {
+        return rounds === 0 ? "no round in common" : "one run: no difference is claimed";
+    }
+    return rounds < ROUNDS_FOR_A_VERDICT
+        ? `${rounds} rounds, and a verdict needs ${ROUNDS_FOR_A_VERDICT}`
+        : `${rounds} rounds`;
 }
 
 function interval(cell: Cell): string {
@@ -66,12 +91,12 @@ export function verdicts(what: string, baseline: string, cells: readonly Cell[])
         } else if (cell.verdict === "no difference shown") {
             same.push(cell.engine);
         } else {
-            const reason = REASONS[cell.verdict ?? ""] ?? cell.note ?? cell.verdict ?? "no verdict";
+            const reason = REASONS[cell.verdict ?? ""] ?? brief(cell.note ?? cell.verdict ?? "no verdict");
             unsaid.set(reason, [...(unsaid.get(reason) ?? []), cell.engine]);
         }
     }
     if (same.length > 0) {
-        parts.push(`between ${baseline} and ${list(same)} no difference in ${what} is shown`);
+        parts.push(`between ${baseline} and ${same.join(" or ")} no difference in ${what} is shown`);
     }
     for (const [reason, engines] of unsaid) {
         parts.push(`nothing is said of ${list(engines)}: ${reason}`);
@@ -96,10 +121,10 @@ interface Reported {
     figure: Figure;
 }
 
-function reported(what: string, values: readonly Reported[], show: (v: number) => string): string {
+function reported(values: readonly Reported[], show: (v: number) => string): string {
     const known = values.filter((v) => v.figure.median !== null);
     if (known.length === 0) {
-        return `${what}: nothing was measured.`;
+        return "nothing was measured.";
     }
     return `${list(known.map((v) => `${v.label} ${show(v.figure.median!)}`))}.`;
 }
@@ -123,7 +148,7 @@ export function throughputSentence(view: View, role: string | null = null): stri
             ? e.summary.operations_per_second
             : e.summary.scripts.find((s) => s.role === role)?.operations_per_second,
     );
-    const measured = `${occasion(result)}, operations/s: ${reported("operations/s", values, rate)}`;
+    const measured = `${occasion(result)}, operations/s: ${reported(values, rate)}`;
     const row = rowOf(result.comparison, kase.suite, "throughput", caseIndex, role, null);
     return sentence(
         measured,
@@ -137,7 +162,7 @@ export function tailSentence(view: View, role: string, script: string): string {
         view,
         (e) => e.summary.scripts.find((s) => s.role === role && s.script === script)?.points_ns["p99"],
     );
-    const measured = `${occasion(result)}, p99 of ${script}: ${reported("p99", values, duration)}`;
+    const measured = `${occasion(result)}, p99 of ${script}: ${reported(values, duration)}`;
     const row = rowOf(result.comparison, kase.suite, "p99", caseIndex, role, script);
     return sentence(
         measured,
@@ -147,20 +172,20 @@ export function tailSentence(view: View, role: string, script: string): string {
 
 export function cpuSentence(view: View): string {
     const values = of(view, (e) => e.summary.cpu_per_operation_ns);
-    return `${occasion(view.result)}, CPU an operation: ${reported("CPU", values, duration)}`;
+    return `${occasion(view.result)}, CPU an operation: ${reported(values, duration)}`;
 }
 
 /** A figure of all connections of a round, and the engines of which it cannot be known. */
 function summed(what: string, values: readonly Reported[]): string {
     const unknown = values.filter((v) => v.figure.median === null).map((v) => v.label);
-    const known = unknown.length === values.length ? "" : ` ${reported(what, values, duration)}`;
+    const known = unknown.length === values.length && unknown.length > 0 ? "" : ` ${reported(values, duration)}`;
     return `${what}:${known}${unknown.length === 0 ? "" : ` Of ${list(unknown)} it cannot be told.`}`;
 }
 
 export function waitingSentence(view: View): string {
     const queue = of(view, (e) => e.summary.run_queue_share);
     return [
-        `${occasion(view.result)}, waited for a core, of the connections' time: ${reported("run queue", queue, share)}`,
+        `${occasion(view.result)}, waited for a core, of the connections' time: ${reported(queue, share)}`,
         "All connections of a round together.",
         summed(
             "Neither on a core nor waiting for one (off CPU)",
@@ -175,7 +200,7 @@ export function waitingSentence(view: View): string {
 
 export function memorySentence(view: View): string {
     const values = of(view, (e) => e.summary.peak_memory_bytes);
-    return `${occasion(view.result)}, the most memory of the process that called the engine: ${reported("peak memory", values, bytes)}`;
+    return `${occasion(view.result)}, the most memory of the process that called the engine: ${reported(values, bytes)}`;
 }
 
 /** "All engines were offered 640 operations/s, 70 % of what the slowest did in a closed loop (…)." */
@@ -214,7 +239,7 @@ export function saturationSentence(view: View): string {
                 ? "None of them is saturated."
                 : ""
             : `${list(saturated)} ${saturated.length === 1 ? "is" : "are"} saturated: latencies of such an engine grow with the length of the run and tell only that it cannot keep up.`;
-    return `${offered(view)} ${occasion(view.result)}, begun of what was due: ${reported("begun", begun, share)} ${said}`.trim();
+    return `${offered(view)} ${occasion(view.result)}, begun of what was due: ${reported(begun, share)} ${said}`.trim();
 }
 
 export function partsSentence(view: View): string {
@@ -264,5 +289,5 @@ export function comparisonSentence(comparison: Comparison, table: Comparison["ta
                       : `the least noise, as ${comparison.baseline} did not run against itself`
               }, count as none.`;
     const { name, better } = metricOf(table.metric);
-    return `Against ${comparison.baseline}, ${name} (${better}), ${comparison.runs} rounds: ${list(parts)}.${noise}`;
+    return `Against ${comparison.baseline}, ${name} (${better}), ${comparisonRounds(comparison)}: ${list(parts)}.${noise}`;
 }

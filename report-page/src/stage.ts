@@ -5,6 +5,7 @@
 import type { Drawing } from "./charts.ts";
 import { dataTable, type Data } from "./datatable.ts";
 import { element } from "./dom.ts";
+import { unbroken } from "./format.ts";
 import type { Series } from "./series.ts";
 
 export interface FigureSpec {
@@ -116,10 +117,10 @@ export class Stage {
             "figure",
             { id: spec.id },
             element("h3", {}, spec.title),
-            element("p", { class: "sentence" }, spec.sentence),
+            element("p", { class: "sentence" }, unbroken(spec.sentence)),
             said.length === 0
                 ? null
-                : element("ul", { class: "sentence" }, ...said.map((text) => element("li", {}, text))),
+                : element("ul", { class: "sentence" }, ...said.map((text) => element("li", {}, unbroken(text)))),
             chart,
             element(
                 "details",

@@ -345,9 +345,17 @@ test("numbers: every line with both sides, the reads beside a writer as curves",
     await quiet(opened);
 });
 
-/** Texts along an axis that run into each other. */
+/** Texts along an axis that run into each other, and texts that the window cuts off. */
 async function collisions(page) {
-    return page.$$eval("figure svg", (all) =>
+    const outside = await page.$$eval("figure svg text", (all) =>
+        all.flatMap((text) => {
+            const { left, right } = text.getBoundingClientRect();
+            return left < 0 || right > document.documentElement.clientWidth
+                ? [`${text.closest("figure").id}: ${text.textContent} is cut off`]
+                : [];
+        }),
+    );
+    const over = await page.$$eval("figure svg", (all) =>
         all.flatMap((svg) =>
             [...svg.querySelectorAll("g[aria-label$='tick label']")].flatMap((axis) => {
                 const boxes = [...axis.querySelectorAll("text")].map((text) => ({
@@ -367,6 +375,7 @@ async function collisions(page) {
             }),
         ),
     );
+    return [...outside, ...over];
 }
 
 for (const width of [380, 700, 1200]) {

@@ -13,6 +13,7 @@ import type {
     Outcomes,
     Result,
     RoleSummary,
+    Run,
     ScriptSummary,
     Summary,
     Tail,
@@ -91,12 +92,29 @@ export function anEventLoop(some: Partial<EventLoop>): EventLoop {
     };
 }
 
-function aSummary(throughput: number): Summary {
+export function aRun(some: Partial<Run>): Run {
+    return {
+        case: 0,
+        round: 1,
+        status: "ok",
+        error: null,
+        aside: null,
+        log: [],
+        window_ns: null,
+        connections: [],
+        scripts: [],
+        seconds: [],
+        check: { kind: null, problem: null },
+        ...some,
+    };
+}
+
+function aSummary(throughput: number, rounds: number): Summary {
     return {
         ...outcomes(1000),
         status: "ok",
         error: null,
-        rounds_ok: 1,
+        rounds_ok: rounds,
         reads_per_second: aFigure(throughput / 2),
         writes_per_second: aFigure(throughput / 2),
         operations_per_second: aFigure(throughput),
@@ -120,7 +138,7 @@ function aSummary(throughput: number): Summary {
     };
 }
 
-function anEngine(name: string, throughput: number): Engine {
+function anEngine(name: string, throughput: number, rounds: number): Engine {
     return {
         name,
         driver: name,
@@ -136,11 +154,11 @@ function anEngine(name: string, throughput: number): Engine {
         known_faults: [],
         status: "ok",
         error: null,
-        verify: { status: "equal" },
+        verify: { status: "equal", databases: [] },
         runs: [],
         aside: [],
         event_loop: anEventLoop({}),
-        summaries: [aSummary(throughput)],
+        summaries: [aSummary(throughput, rounds)],
     };
 }
 
@@ -179,7 +197,7 @@ export function aResult({ rounds }: { rounds: number }): Result {
         plan: { settings: [{ name: "synchronous", value: "normal" }], rounds, seed: 1 },
         warnings: [],
         cases: [aCase()],
-        engines: [anEngine("sqlite", 1000), anEngine("turso", 700)],
+        engines: [anEngine("sqlite", 1000, rounds), anEngine("turso", 700, rounds)],
         comparison: null,
         numbers: [],
     };

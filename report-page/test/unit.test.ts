@@ -6,8 +6,8 @@ import { logDomain, nines } from "../src/charts.ts";
 import { differences } from "../src/comparable.ts";
 import { cell, csv, sorted } from "../src/datatable.ts";
 import { slug } from "../src/dom.ts";
-import { bytes, count, duration, list, rate, ratio, share, short, significant, tick } from "../src/format.ts";
-import type { Cell, Comparison, Result, Run } from "../src/result.ts";
+import { bytes, count, duration, list, rate, ratio, share, short, significant, tick, unbroken } from "../src/format.ts";
+import type { Cell, Comparison, Result } from "../src/result.ts";
 import type { Data } from "../src/datatable.ts";
 import { comparisonSentence, occasion, rowOf, throughputSentence, verdicts } from "../src/sentences.ts";
 import { stateOf } from "../src/cells.ts";
@@ -18,6 +18,7 @@ import { noticesOf } from "../src/sections/notices.ts";
 import { partsFigures, rateFigures } from "../src/sections/rate.ts";
 import { ticksOf } from "../src/ticks.ts";
 import { throughput } from "../src/sections/throughput.ts";
+import { timed, verifyTable } from "../src/sections/verify.ts";
 import { waiting } from "../src/sections/waiting.ts";
 import { busyPoints, busySentence, numbersTable, timePoints } from "../src/sections/numbers.ts";
 import { seriesOf, SIDES, viewOf } from "../src/series.ts";
@@ -30,6 +31,7 @@ import {
     aResult,
     aRole,
     aRow,
+    aRun,
     aScript,
     aTail,
     someNumbers,
@@ -59,6 +61,10 @@ test("times, sizes and rates carry their unit, and n/a is no 0", () => {
     assert.equal(count(null), "–");
     assert.equal(tick(1_000_000), "1 ms");
     assert.equal(short(1_210_000), "1.21M");
+});
+
+test("a number and its unit stay on one line", () => {
+    assert.equal(unbroken("95 % in 3 s, 12 ms of 7 sqlites"), "95\u00a0% in 3\u00a0s, 12\u00a0ms of 7 sqlites");
 });
 
 test("lists of words", () => {
@@ -117,6 +123,11 @@ test("a figure of few rounds is only reported", () => {
     assert.equal(occasion(aResult({ rounds: 1 })), "In this one run");
     assert.equal(occasion(aResult({ rounds: 2 })), "In these 2 rounds");
     assert.equal(occasion(aResult({ rounds: 10 })), "Over 10 rounds");
+    const early = aResult({ rounds: 0 });
+    assert.equal(occasion(early), "No run ended well");
+    early.plan.rounds = 10;
+    early.engines[0]!.runs = [aRun({ status: "partial" })];
+    assert.equal(occasion(early), "In this one run");
     const result = aResult({ rounds: 1 });
     const source = { label: "a.json", result };
     const text = throughputSentence(viewOf([source], seriesOf([source]), 0, 0));
@@ -171,7 +182,9 @@ test("a row of a comparison is called by its case and, where they differ, its pa
     assert.equal(rowLabel(result, { ...row, role: "app", script: "get" }), "prod, get");
     assert.equal(rowLabel(result, { ...row, case: 7 }), "case 7");
     const twins = ["reader", "writer"].map((role) => ({ ...row, role, script: "get" }));
-    assert.deepEqual(twins.map((r) => rowLabel(result, r, twins)), ["prod, reader, get", "prod, writer, get"]);
+    const other = { ...row, case: 1, script: "get" };
+    assert.equal(rowLabel(result, { ...row, script: "get" }, [row, other]), "prod, get");
+    assert.deepEqual(twins.map((r) => rowLabel(result, r, twins)), ["reader, get", "writer, get"]);
 });
 
 test("the row of a figure is found by case, role and script", () => {
@@ -338,7 +351,7 @@ test("the event loop: late beside calls and on an idle loop, calls in flight, an
 test("concurrent: figures of roles, fairness, and an engine that is unable says so", () => {
     const result = aResult({ rounds: 3 });
     result.engines[0]!.summaries[0]!.roles = [aRole("writer", 4, 8000), aRole("reader", 1, 100)];
-    Object.assign(result.engines[1]!.summaries[0]!, { status: "unable", error: "it locks its file", rounds_ok: 0 });
+    Object.assign(result.engines[1]!.summaries[0]!, { status: "unable", error: "it locks its file: process 4711 has it", rounds_ok: 0 });
     const view = firstView(result);
     assert.equal(leftOut([view]), " With 4 threads turso: unable: it locks its file.");
     const figures = concurrentFigures([view], [view]);
@@ -350,7 +363,7 @@ test("concurrent: figures of roles, fairness, and an engine that is unable says 
     assert.deepEqual(column(figures[0]!.data, "operations/s"), ["8,000", "–"]);
     assert.deepEqual(column(figures[0]!.data, "fairness"), ["50.0 %", "–"]);
     assert.deepEqual(column(figures[0]!.data, "off CPU"), ["2.00 s", "n/a"]);
-    assert.deepEqual(column(figures[0]!.data, "how it ended"), ["ok, 1 of 3 rounds", "unable: it locks its file"]);
+    assert.deepEqual(column(figures[0]!.data, "how it ended"), ["ok", "unable: it locks its file"]);
     assert.match(figures[0]!.sentence, /turso: unable/);
     result.engines[0]!.summaries[0]!.roles = [];
     assert.equal(concurrentFigures([view], [view]).length, 1);
@@ -407,22 +420,41 @@ test("the table of a comparison: thin medians, who leads, means, and why there i
     assert.match(comparisonLead({ ...comparison, slower: 0 }), /No row is shown to be slower/);
 });
 
+test("answers are told of where nothing was timed", () => {
+    const result = aResult({ rounds: 1 });
+    assert.equal(timed(result), true);
+    const [sqlite, turso] = result.engines;
+    const database = {
+        suite: "prod",
+        scenarios: ["prod"],
+        reference: null,
+        operations: 1000,
+        status: "reference",
+        error: null,
+        scripts: [],
+        tables: [],
+    };
+    sqlite!.summaries = turso!.summaries = [];
+    sqlite!.verify.databases = [database];
+    turso!.verify.databases = [
+        {
+            ...database,
+            reference: "sqlite",
+            status: "differs",
+            scripts: [{ script: "get", status: "differs", differing: 12 }, { script: "put", status: "equal", differing: 0 }],
+            tables: [{ table: "orders", status: "differs" }],
+        },
+    ];
+    assert.equal(timed(result), false);
+    assert.deepEqual(column(verifyTable(result), "answers"), ["reference", "differs"]);
+    assert.deepEqual(column(verifyTable(result), "what differs"), ["–", "get (12 operations), table orders"]);
+});
+
 test("what failed is told before any number, in which case and round, once", () => {
     const result = aResult({ rounds: 3 });
     const [sqlite, turso] = result.engines;
-    const run = (round: number, status: string, error: string | null, log: string[] = []): Run => ({
-        case: 0,
-        round,
-        status,
-        error,
-        aside: null,
-        log,
-        window_ns: null,
-        connections: [],
-        scripts: [],
-        seconds: [],
-        check: { kind: null, problem: null },
-    });
+    const run = (round: number, status: string, error: string | null, log: string[] = []) =>
+        aRun({ round, status, error, log });
     sqlite!.known_faults = ["a fault", "another"];
     sqlite!.runs = [run(1, "ok", null), run(2, "failed", "out of disk", ["no space"]), run(3, "failed", "out of disk")];
     Object.assign(turso!, { status: "failed", error: "it crashed", known_faults: ["a fault"] });

@@ -3,13 +3,16 @@ import { ratioDomain, ratios, type RatioPoint } from "../charts.ts";
 import { countCell, rateCell, shareCell, timeCell } from "../cells.ts";
 import { cell, tabulate, type Data, type Value } from "../datatable.ts";
 import { slug } from "../dom.ts";
-import { ABSENT, ratio, share } from "../format.ts";
+import { ABSENT, brief, ratio, share } from "../format.ts";
 import type { AgainstRow, Cell, Comparison, ComparisonRow, ComparisonTable, Result, Source } from "../result.ts";
-import { comparisonSentence, metricOf } from "../sentences.ts";
+import { comparisonRounds, comparisonSentence, metricOf } from "../sentences.ts";
 import type { Series } from "../series.ts";
 import type { FigureSpec } from "../stage.ts";
 
-/** The case and, where they differ, its part; of one script in two roles, the role as well. */
+/**
+ * The case and, where they differ, its part; of one script in two roles, the role as well. Where all
+ * rows are of one case, the part alone.
+ */
 export function rowLabel(result: Result, row: ComparisonRow, rows: readonly ComparisonRow[] = []): string {
     const label = result.cases[row.case]?.label ?? `case ${row.case}`;
     const part = row.script ?? row.role;
@@ -17,7 +20,8 @@ export function rowLabel(result: Result, row: ComparisonRow, rows: readonly Comp
         return label;
     }
     const twins = rows.filter((r) => r.case === row.case && r.script === row.script && row.script !== null);
-    return twins.length > 1 ? `${label}, ${row.role}, ${part}` : `${label}, ${part}`;
+    const name = twins.length > 1 ? `${row.role}, ${part}` : part;
+    return rows.length > 1 && rows.every((r) => r.case === row.case) ? name : `${label}, ${name}`;
 }
 
 const BEYOND_EDGE = " Intervals that reach the edge of the chart go on beyond it.";
@@ -57,7 +61,7 @@ interface Judged {
 function verdictCell({ verdict, note }: Judged): Value {
     const mark = verdict === "faster" || verdict === "slower" ? verdict : undefined;
     const shown = [verdict, note].filter((part) => part !== null).join(": ");
-    return cell(verdict ?? note, shown === "" ? ABSENT : shown, mark);
+    return cell(shown === "" ? null : shown, shown === "" ? ABSENT : brief(shown), mark);
 }
 
 const ratioCell = (of: number | null): Value => cell(of, ratio(of));
@@ -125,7 +129,7 @@ function means(result: Result, table: ComparisonTable): string {
 /** What holds for all tables: the rounds, and whether a row is slower than was allowed. */
 export function comparisonLead(comparison: Comparison): string {
     const parts = [
-        `Ratios are to ${comparison.baseline} in the same round, of ${comparison.runs} ${comparison.runs === 1 ? "round" : "rounds"}; all intervals of a table hold together with ${Number((comparison.confidence * 100).toPrecision(3))} %.`,
+        `Ratios are to ${comparison.baseline} in the same round (${comparisonRounds(comparison)}); all intervals of a table hold together with ${Number((comparison.confidence * 100).toPrecision(3))} %.`,
     ];
     if (comparison.rounds_repeated > 0 || comparison.rounds_disturbed > 0) {
         parts.push(
@@ -163,6 +167,7 @@ function againstFigures(source: Source, find: (engine: string) => Series | null)
                       },
                   ];
         });
+        const rows = [...new Set(table.rows.slice(0, ROWS_DRAWN).map((row) => row.row))];
         const { domain, cut } = ratioDomain(drawable);
         return {
             id: slug("against", source.label, table.suite, table.metric),
@@ -172,7 +177,7 @@ function againstFigures(source: Source, find: (engine: string) => Series | null)
                 const drawn = drawable.filter((p) => shown(p.series));
                 return drawn.length === 0
                     ? null
-                    : ratios(drawn, width, domain, table.floor, `now through then, ${metricOf(table.metric).better} (filled: a verdict)`);
+                    : ratios(drawn, rows, width, domain, table.floor, `ratio, ${metricOf(table.metric).better} (filled: a verdict)`);
             },
             data: tabulate(table.rows, [
                 { title: "row", of: (r: AgainstRow) => cell(r.row) },
@@ -203,6 +208,7 @@ export function comparisonFigures(
                 (t) => t.suite === table.suite && t.metric === table.metric,
             ),
         );
+        const rows = [...new Set(table.rows.slice(0, ROWS_DRAWN).map((row) => rowLabel(result, row, table.rows)))];
         const { domain, cut } = ratioDomain(
             twins.flatMap((t) =>
                 t.rows.flatMap((r) =>
@@ -224,7 +230,7 @@ export function comparisonFigures(
                 const drawn = points(result, table, find).filter((p) => shown(p.series));
                 return drawn.length === 0
                     ? null
-                    : ratios(drawn, width, domain, table.floor, `ratio to ${comparison.baseline}, ${metricOf(table.metric).better} (filled: a verdict)`);
+                    : ratios(drawn, rows, width, domain, table.floor, `ratio, ${metricOf(table.metric).better} (filled: a verdict)`);
             },
             data: data(result, table),
         };

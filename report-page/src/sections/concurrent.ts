@@ -3,7 +3,7 @@ import { scaling, type LinePoint } from "../charts.ts";
 import { figureField, outcomeFields, rateCell, shareCell, stateCell, stateOf, timeCell } from "../cells.ts";
 import { cell, tabulate, type Data } from "../datatable.ts";
 import { slug } from "../dom.ts";
-import { duration, list } from "../format.ts";
+import { brief, duration, list } from "../format.ts";
 import type { Figure, RoleSummary } from "../result.ts";
 import { casesVerdicts, occasion } from "../sentences.ts";
 import type { Entry, View } from "../series.ts";
@@ -86,7 +86,7 @@ export function leftOut(cases: readonly View[]): string {
     for (const view of cases) {
         for (const { engine, summary } of view.entries) {
             if (summary.status !== "ok" && summary.status !== null) {
-                const what = `${engine.name}: ${stateOf(summary, view.result.plan.rounds)}`;
+                const what = `${engine.name}: ${brief(stateOf(summary, view.result.plan.rounds))}`;
                 said.set(what, [...(said.get(what) ?? []), String(view.kase.threads)]);
             }
         }

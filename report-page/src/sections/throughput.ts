@@ -61,14 +61,14 @@ export function throughput(view: View, views: readonly View[]): FigureSpec {
         ...views.map((v) => v.kase.rate ?? 0),
         ...views.flatMap(points).flatMap((p) => [p.high, ...p.rounds]),
     );
-    const label = `operations/s (bar: median; circles: rounds${offered === null ? "" : "; dashes: offered"})`;
+    const marks = ` A bar is the median, circles are the rounds${offered === null ? "" : ", the dashes what was offered"}.`;
     return {
         id: slug("throughput", view.source.label, view.kase.suite, view.kase.label),
         title: "Throughput",
-        sentence: offered === null ? throughputSentence(view) : arrivalSentence(view),
+        sentence: (offered === null ? throughputSentence(view) : arrivalSentence(view)) + marks,
         draw: (width, shown) => {
             const drawn = points(view).filter((p) => shown(p.series));
-            return drawn.length === 0 || max <= 0 ? null : bars(drawn, width, max * 1.04, label, offered);
+            return drawn.length === 0 || max <= 0 ? null : bars(drawn, width, max * 1.04, "operations/s", offered);
         },
         data: table(view),
     };
