@@ -304,7 +304,7 @@ class Exclusive(ConcurrentTest):
         warnings = [w["text"] for w in result["warnings"] if w["subject"] == engine["name"]]
         self.assertTrue(any("no second process" in text for text in warnings), warnings)
         self.assertRegex(self.done.stdout,
-                         rf"(?m)^  {engine['name']}: lets no second process open the file$")
+                         rf"(?m)^  {engine['name']} \(unable\): lets no second process open the file$")
 
     def test_it_is_told_and_the_others_go_on(self):
         result = self.concurrent("--isolation", "processes", "--threads", "1,2", "--scenario",
@@ -315,6 +315,28 @@ class Exclusive(ConcurrentTest):
         self.check_left_out(result, locked)
         self.assertIn("another process has it", locked["summaries"][1]["error"])
         self.pitot("report", "x.json")
+
+    def test_a_comparison_says_it_in_the_same_word(self):
+        result = self.concurrent("--isolation", "processes", "--threads", "2", "--scenario",
+                                 "write-contention", "--ops", "10", "--warmup", "0", rounds=3,
+                                 engines=f"{self.sqlite()},{self.proxy('exclusive')}")
+        for table in result["comparison"]["tables"]:
+            (row,) = table["rows"]
+            cell, mean = row["cells"][1], table["geometric_means"][1]
+            self.assertEqual((cell["verdict"], mean["verdict"], mean["note"]),
+                             (None, None, "unable"))
+            self.assertTrue(cell["note"].startswith("unable: it lets no second process"), cell)
+        self.assertEqual(sum(line.split()[:1] == ["exclusive"] and line.endswith(" unable")
+                             for line in self.done.stdout.splitlines()), 3)
+        formats = {name: self.pitot("report", "x.json", "--format", name).stdout
+                   for name in ("csv", "markdown")}
+        for metric in ("throughput", "p99", "cpu"):
+            self.assertRegex(formats["csv"], rf"(?m)^exclusive,.*,{metric}_ratio_verdict,-1 to 1,,,,"
+                                             r'"?unable: it lets no second process')
+        self.assertEqual(formats["markdown"].count("| &emsp;exclusive | – | – | – | – | – | unable |"),
+                         3)
+        for text in (self.done.stdout, *formats.values()):
+            self.assertNotIn("missing", text)
 
     def test_threads_of_one_process_are_no_problem(self):
         result = self.concurrent("--threads", "2", "--ops", "10", "--warmup", "0",
