@@ -113,20 +113,23 @@ test:
 	done
 	@PITOT_ENGINES_CACHE="$${XDG_CACHE_HOME:-$$HOME/.cache}/pitot/engines" ctest --preset test
 
-# Kills of libpitot's writer in each phase, and passes after which nothing may have grown.
+# Kills of libpitot's writer in each phase, passes after which nothing may have grown, and calls at
+# random from each of several threads.
 LIBRARY_KILLS = 100
 LIBRARY_PASSES = 1000000
+LIBRARY_CALLS = 100000
 
 torture:
 	@scripts/setup --tests
 	@cmake --preset test -Wno-dev --log-level=WARNING
 	@cmake --build --preset test --target pitot pitot-worker library-torture \
-	    library-growth
+	    library-growth library-chaos
 	@PYTHON=/usr/bin/python3; [ -x $$PYTHON ] || PYTHON=python3; \
 	PYTHONDONTWRITEBYTECODE=1 PITOT_BUILD_FOLDER="$$PWD/build-test" \
 	    $$PYTHON tests/torture/torture.py $(value ARGS)
 	@build-test/library-torture --kills $(LIBRARY_KILLS)
 	@build-test/library-growth --passes $(LIBRARY_PASSES)
+	@build-test/library-chaos --calls $(LIBRARY_CALLS)
 
 asan tsan:
 	@scripts/setup --tests

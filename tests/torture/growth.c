@@ -313,7 +313,7 @@ static bool visit(struct world *world, unsigned round)
         pitot_reader_sync(world->reader, workers[round % WORKERS].name, &sync, &error) < 0) {
         return fail("a snapshot", error.message);
     }
-    ask(pitot_reader_sqlite(world->reader), "SELECT count(*) FROM merged WHERE n > 3");
+    ask_number(pitot_reader_sqlite(world->reader), "SELECT count(*) FROM merged WHERE n > 3");
     if (pitot_snapshot_end(world->reader, &error) != 0) {
         return fail("a snapshot", error.message);
     }

@@ -232,7 +232,7 @@ static bool merged_is(sqlite3 *db, uint64_t pass)
         sqlite3_reset(statement);
     }
     sqlite3_finalize(statement);
-    return right && ask(db, "SELECT count(*) FROM merged") == expected;
+    return right && ask_number(db, "SELECT count(*) FROM merged") == expected;
 }
 
 /* Whether a table holds what its sync row says. */
@@ -249,7 +249,7 @@ static bool agrees(struct pitot_reader *reader, int table)
     }
     if (found == 0) {
         snprintf(sql, sizeof sql, "SELECT count(*) FROM %s", table_names[table]);
-        return ask(db, sql) == 0;
+        return ask_number(db, sql) == 0;
     }
     if (sync.error_code != 0) {
         fprintf(stderr, "library-torture: a pass has failed: %s\n", sync.error_text);
@@ -262,7 +262,7 @@ static bool agrees(struct pitot_reader *reader, int table)
              "SELECT count(*) = %d AND min(pass) = %" PRIu64 " AND max(pass) = %" PRIu64
              " AND min(id) = %" PRIu64 " FROM replaced",
              ROWS, sync.pass, sync.pass, sync.pass * 7);
-    return ask(db, sql) == 1;
+    return ask_number(db, sql) == 1;
 }
 
 /* The version that the store has, as SQLite alone sees it. */
@@ -272,7 +272,7 @@ static int version_of(const char *path)
     int version = 1;
     struct stat status;
     if (stat(path, &status) == 0 && sqlite3_open(path, &db) == SQLITE_OK) {
-        version = (int)ask(db, "SELECT version FROM pitot_schema");
+        version = (int)ask_number(db, "SELECT version FROM pitot_schema");
     }
     sqlite3_close(db);
     return version;
@@ -305,8 +305,8 @@ static bool look(const char *path, enum phase wanted, enum phase phase)
                 right = false;
             }
         }
-        if (ask(pitot_reader_sqlite(reader),
-                "SELECT integrity_check = 'ok' FROM pragma_integrity_check") != 1) {
+        if (ask_number(pitot_reader_sqlite(reader),
+                       "SELECT integrity_check = 'ok' FROM pragma_integrity_check") != 1) {
             fprintf(stderr, "library-torture: integrity_check fails\n");
             right = false;
         }

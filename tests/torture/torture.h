@@ -50,7 +50,7 @@ static inline void remove_folder(const char *folder)
 }
 
 /* The first number of an SQL statement's first row; -1 when there is none. */
-static inline int64_t ask(sqlite3 *db, const char *sql)
+static inline int64_t ask_number(sqlite3 *db, const char *sql)
 {
     sqlite3_stmt *statement = NULL;
     int64_t found = -1;
