@@ -211,8 +211,13 @@ const char *suite_row_doubt(const struct result *result, enum suite_metric metri
                             const struct suite_row *row, size_t engine)
 {
     const struct result_engine *of = &result->engines.items[engine];
-    if (metric == SUITE_METRIC_CPU && isfinite(result->cases.items[row->of].rate)) {
+    const struct result_case *measured = &result->cases.items[row->of];
+    if (metric == SUITE_METRIC_CPU && isfinite(measured->rate)) {
         return "at a rate it holds the worker's own waiting";
+    }
+    if (metric == SUITE_METRIC_CPU && measured->operations == RESULT_ABSENT &&
+        has_roles(result, row->of)) {
+        return "how much of it each role did is up to the engine";
     }
     for (size_t i = 0; metric == SUITE_METRIC_P99 && row->script != NULL && i < of->runs.count;
          i++) {

@@ -62,6 +62,8 @@ void suite_table_release(struct suite_table *table);
  * constant, NULL: it may be.
  *   - A p99 is not known when more than 1 % of what was due has no latency, since it was refused,
  *     still open, or never begun: it lies among those.
+ *   - CPU time an operation of several roles is that of another mix for each engine, unless each
+ *     does a given number: one that lets many cheap reads pass looks cheaper.
  *   - CPU time at a rate holds the worker's own waiting for the next moment, more of it the faster
  *     the engine is.
  */

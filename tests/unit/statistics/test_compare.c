@@ -469,6 +469,14 @@ static void test_roles_are_rows(void **state)
     assert_float_equal(table->rows.items[1].cells.items[0].median, 500, 1e-9);
     assert_int_equal(table_of(result, "p99")->rows.count, 4);
     assert_int_equal(table_of(result, "cpu")->rows.count, 2);
+    assert_cell(cell(result, "cpu", 0, 2), "faster", NULL);
+    /* For a time instead: reads through writes is then the engine's own choice. */
+    result->cases.items[0].operations = RESULT_ABSENT;
+    compare(result);
+    assert_cell(cell(result, "cpu", 0, 2), NULL,
+                "not comparable: how much of it each role did is up to the engine");
+    assert_cell(cell(result, "cpu", 1, 2), "faster", NULL);
+    assert_cell(cell(result, "throughput", 0, 2), "faster", NULL);
     result_free(result);
 }
 
