@@ -41,6 +41,11 @@ static int prepare(struct pitot_reader *reader, struct pitot_error *error)
     }
     if (result == 0) {
         result = connection_prepare(connection, SYNC_SELECT, &reader->sync, error);
+        if (result == PITOT_ERROR_SQLITE) { /* no such table or column */
+            result = failure(error, PITOT_ERROR_CORRUPT,
+                             "the table of sync rows in '%s' is not as this library makes it",
+                             connection_path(connection));
+        }
     }
     return result == 0 ? read_version(reader, &reader->seen_version, error) : result;
 }

@@ -32,8 +32,10 @@ int schema_matches(struct connection *connection, const struct schema *schema, b
 {
     sqlite3_stmt *statement = NULL;
     *matches = false;
-    int rc = sqlite3_prepare_v2(
-        connection->db, "SELECT format, version, ddl_hash FROM pitot_schema", -1, &statement, NULL);
+    int rc = sqlite3_prepare_v2(connection->db,
+                                "SELECT format, version, ddl_hash, (SELECT sql || ';' FROM "
+                                "sqlite_schema WHERE name = 'pitot_sync') FROM pitot_schema",
+                                -1, &statement, NULL);
     if (rc == SQLITE_ERROR) {
         return 0; /* no such table or column */
     }
@@ -42,7 +44,9 @@ int schema_matches(struct connection *connection, const struct schema *schema, b
         if (rc == SQLITE_ROW) {
             *matches = sqlite3_column_int(statement, 0) == FORMAT &&
                        sqlite3_column_int(statement, 1) == schema->version &&
-                       sqlite3_column_int64(statement, 2) == (sqlite3_int64)schema->hash;
+                       sqlite3_column_int64(statement, 2) == (sqlite3_int64)schema->hash &&
+                       sqlite3_column_type(statement, 3) == SQLITE_TEXT &&
+                       strcmp((const char *)sqlite3_column_text(statement, 3), SYNC_TABLE) == 0;
         }
         int finalized = sqlite3_finalize(statement);
         rc = rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : finalized;

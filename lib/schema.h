@@ -21,7 +21,8 @@ struct schema {
 
 struct schema schema_of(int version, const char *ddl);
 
-/* Whether the database is built by this schema. Errors: CORRUPT and what reading gives. */
+/* Whether the database is built by this schema, and the library's own tables are there. Errors:
+ * CORRUPT and what reading gives. */
 int schema_matches(struct connection *connection, const struct schema *schema, bool *matches,
                    struct pitot_error *error);
 

@@ -65,16 +65,16 @@ static void finalize(struct writer *writer)
     }
 }
 
-/* Opening may have looked at the header alone. */
+/* Opening may have looked at the header alone, which is written together with the rest. */
 static int check_schema(struct pitot_store *store, struct pitot_error *error)
 {
     bool matches = false;
     int result = schema_matches(&store->writer.connection, &store->schema, &matches, error);
     return result != 0 || matches
                ? result
-               : failure(error, PITOT_ERROR_SCHEMA,
-                         "somebody else has changed the schema of '%s'; close the store and open "
-                         "it again",
+               : failure(error, PITOT_ERROR_CORRUPT,
+                         "the library's own tables in '%s' are not as they were made; close the "
+                         "store and open it again",
                          store->path);
 }
 
