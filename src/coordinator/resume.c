@@ -11,8 +11,24 @@
 
 /* ---- lengths ------------------------------------------------------------------------------- */
 
-static void take_length(struct measured_case *measured, struct result_case *out,
-                        const struct result_case *then)
+/* The rate, and what it is a share of. */
+static int take_rate(struct plan_case *plan_case, struct result_case *out,
+                     const struct result_case *then)
+{
+    plan_case->rate = out->rate = then->rate;
+    for (size_t i = 0; i < then->closed_loops.count; i++) {
+        const struct result_closed_loop *from = &then->closed_loops.items[i];
+        struct result_closed_loop *loop = result_list_add(&out->closed_loops);
+        if (loop == NULL || (loop->engine = strdup(from->engine)) == NULL) {
+            return ERROR_MEMORY;
+        }
+        loop->operations_per_second = from->operations_per_second;
+    }
+    return 0;
+}
+
+static int take_length(struct measured_case *measured, struct result_case *out,
+                       const struct result_case *then)
 {
     struct plan_case *plan_case = &measured->plan_case;
     if (plan_case->least_ns > 0 && then->operations != RESULT_ABSENT) {
@@ -24,20 +40,21 @@ static void take_length(struct measured_case *measured, struct result_case *out,
         out->operations = plan_case->operations;
         out->warmup_operations = plan_case->warmup_operations;
     }
-    if (plan_case->rate_share > 0 && plan_case->rate_share == then->rate_share) {
-        plan_case->rate = out->rate = then->rate;
-    }
+    bool same_share = plan_case->rate_share > 0 && plan_case->rate_share == then->rate_share;
+    return same_share && isfinite(then->rate) ? take_rate(plan_case, out, then) : 0;
 }
 
-static void take_lengths(struct measurement *m, const struct result *lengths)
+static int take_lengths(struct measurement *m, const struct result *lengths, struct error *error)
 {
-    for (size_t i = 0; i < m->plan->case_count; i++) {
+    int status = 0;
+    for (size_t i = 0; i < m->plan->case_count && status == 0; i++) {
         struct result_case *out = &m->result->cases.items[i];
         const struct result_case *then = alike_find_case(lengths, out->label);
         if (then != NULL && strcmp(then->suite_hash, out->suite_hash) == 0) {
-            take_length(&m->cases[i], out, then);
+            status = take_length(&m->cases[i], out, then);
         }
     }
+    return status == 0 ? 0 : error_set(error, status, "out of memory for the rates of then");
 }
 
 /* ---- is it the same plan? ------------------------------------------------------------------ */
@@ -158,9 +175,9 @@ int measurement_look_back(struct measurement *m, struct error *error)
     if (before == NULL) {
         return 0;
     }
-    take_lengths(m, before);
-    if (comparison->against == NULL) {
-        return 0;
+    int status = take_lengths(m, before, error);
+    if (status != 0 || comparison->against == NULL) {
+        return status;
     }
     buffer_init(&out);
     if (any_alike(comparison->against, m->result, &out)) {

@@ -242,6 +242,17 @@ class Suites(CompareTest):
                          [("bench", "select-point"), ("mine", "busy-day")])
         self.assertEqual(len(self.tables(result)["mine", "p99"]["rows"]), 1)
 
+    def test_a_share_of_the_slowest_is_kept_with_what_it_is_a_share_of(self):
+        paced = ("--suites", "prod", "--threads", 1, "--duration", "50ms", "--warmup", "10",
+                 "--rate", "1%")
+        first = self.compare(*paced, engines="null,null", runs=1)["cases"][0]
+        self.assertEqual([loop["engine"] for loop in first["closed_loops"]], ["null", "null#2"])
+        again = self.compare(*paced, "--resume", "x.json", engines="null,null", runs=2)["cases"][0]
+        self.assertEqual(again["closed_loops"], first["closed_loops"])
+        self.assertEqual(again["rate"], first["rate"])
+        self.assertRegex(" ".join(self.done.stdout.split()),
+                         r"1 % of the slowest in a closed loop \(null [^()]+/s, null#2 [^()]+/s\)")
+
     def test_at_a_rate_tails_may_have_verdicts(self):
         result = self.several("--rate", 4000)
         self.assertEqual([case["rate"] for case in result["cases"]], [None, 4000])
