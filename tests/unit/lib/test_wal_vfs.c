@@ -8,6 +8,9 @@
 #include "faulty_vfs.h"
 #include "lib/wal_vfs.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+
 enum { ROWS = 600 }; /* of a kilobyte each: some ten times what is held back */
 
 #define DDL "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT)"
@@ -231,6 +234,77 @@ static void pages_that_are_larger_than_all_the_room(void **state)
     assert_sound(fixture->other);
 }
 
+/* A writer that goes on until it is killed: the sum of all `a` is what table c says. */
+static void write_for_ever(unsigned seed)
+{
+    struct fixture fixture = {.writer = NULL};
+    if (wal_vfs_new(&fixture.wal, NULL, NULL) != 0) {
+        _exit(1);
+    }
+    open_writer(&fixture);
+    sqlite3_busy_timeout(fixture.writer, PATIENCE_MS);
+    srand(seed);
+    for (;;) {
+        int rows = 1 + rand() % ROWS;
+        bool wrong =
+            run(fixture.writer, "BEGIN IMMEDIATE") != SQLITE_OK ||
+            run(fixture.writer, "UPDATE t SET a = a + 1, b = hex(randomblob(%d)) WHERE id <= %d",
+                rand() % 200, rows) != SQLITE_OK ||
+            run(fixture.writer, "UPDATE c SET a = a + %d", rows) != SQLITE_OK ||
+            run(fixture.writer, rand() % 4 == 0 ? "ROLLBACK" : "COMMIT") != SQLITE_OK;
+        if (wrong) {
+            _exit(1);
+        }
+        nap();
+    }
+}
+
+/* No connection of the parent's is open while it forks. */
+static void kills_beside_another_writer(void **unused)
+{
+    (void)unused;
+    enum { KILLS = 20 };
+    sqlite3 *db = NULL;
+    int64_t written = 0;
+    for (unsigned i = 0; i < KILLS; i++) {
+        pid_t child = i == 0 ? -1 : fork();
+        if (child == 0) {
+            write_for_ever(i);
+        }
+        assert_int_equal(sqlite3_open(in_folder("t.db"), &db), SQLITE_OK);
+        sqlite3_busy_timeout(db, PATIENCE_MS);
+        if (i == 0) {
+            assert_int_equal(
+                run(db,
+                    "PRAGMA journal_mode = WAL; CREATE TABLE c(a INTEGER); INSERT INTO c VALUES(0);"
+                    "CREATE TABLE o(x TEXT); CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER, b);"
+                    "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+                    "INSERT INTO t SELECT i, 0, '' FROM n",
+                    ROWS),
+                SQLITE_OK);
+        }
+        for (int naps = 50 + rand() % 100; naps > 0; naps--) {
+            if (naps % 10 == 0) {
+                written += run(db, "INSERT INTO o VALUES (hex(randomblob(2000)))") == SQLITE_OK;
+            }
+            nap();
+        }
+        int status = 0;
+        if (child > 0) {
+            kill(child, SIGKILL);
+            assert_int_equal(waitpid(child, &status, 0), child);
+            assert_true(WIFSIGNALED(status)); /* until then nothing was wrong with it */
+        }
+        assert_sound(db);
+        assert_int_equal(ask(db, "SELECT sum(a) - (SELECT a FROM c) FROM t"), 0);
+        assert_int_equal(ask(db, "SELECT count(*) FROM o"), written);
+        assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    }
+    assert_int_equal(sqlite3_open(in_folder("t.db"), &db), SQLITE_OK);
+    assert_true(ask(db, "SELECT a FROM c") > 0);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
 static void no_vfs_of_that_name(void **state)
 {
     (void)state;
@@ -243,10 +317,16 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(a_transaction_is_written_in_few_pieces),   TEST(each_commit_is_there_for_others),
-        TEST(pages_that_left_the_cache_are_read_again), TEST(what_is_rolled_back_is_never_written),
-        TEST(a_connection_that_ends_leaves_nothing),    TEST(writes_that_fail_fail_the_transaction),
-        TEST(pages_that_are_larger_than_all_the_room),  TEST(no_vfs_of_that_name),
+        TEST(a_transaction_is_written_in_few_pieces),
+        TEST(each_commit_is_there_for_others),
+        TEST(pages_that_left_the_cache_are_read_again),
+        TEST(what_is_rolled_back_is_never_written),
+        TEST(a_connection_that_ends_leaves_nothing),
+        TEST(writes_that_fail_fail_the_transaction),
+        TEST(pages_that_are_larger_than_all_the_room),
+        TEST(no_vfs_of_that_name),
+        cmocka_unit_test_setup_teardown(kills_beside_another_writer, make_test_folder,
+                                        remove_test_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
