@@ -291,9 +291,9 @@ static bool walk_mixed(struct walk *walk, const struct page *page, size_t *cell,
 static bool walk_rows(struct walk *walk)
 {
     const struct stage *stage = walk->stage;
-    enum { LEAST_MIXED = 8, MOST_MIXED = 64 };
+    enum { FAR = 8, MOST_MIXED = 64 };
     bool ordered = stage->table->rowid != TABLE_NONE;
-    size_t mixed = LEAST_MIXED;
+    size_t mixed = 1;
     for (size_t p = 0; p < stage->pages.count; p++) {
         const struct page *page = &stage->pages.page[p];
         size_t c = 0;
@@ -304,7 +304,7 @@ static bool walk_rows(struct walk *walk)
                 break;
             }
             /* The closer the changes, the longer the stretch in which some more are expected. */
-            mixed = c - run >= LEAST_MIXED ? LEAST_MIXED : mixed < MOST_MIXED ? 2 * mixed : mixed;
+            mixed = c - run >= FAR ? 1 : mixed < MOST_MIXED ? 2 * mixed : mixed;
             size_t before = c;
             if (ordered && !walk_mixed(walk, page, &c, mixed)) {
                 return false;

@@ -52,6 +52,7 @@ struct stage {
     size_t bigs;
     size_t big_bytes;
     size_t rows;
+    unsigned slow;      /* so many rows are added without asking whether they are quick */
     int64_t rowid;      /* of the row being added; without an INTEGER PRIMARY KEY counted from 1 */
     int64_t last;       /* of the row before */
     bool ascending;     /* by rowid */

@@ -143,13 +143,13 @@ static inline uint8_t *put_front(uint8_t *record, bool without_rowid, uint64_t p
  * end, where the page has its cells, to its beginning, as the values are looked at. FEW: less than
  * 8 columns, whose serial types fit a word. False: nothing was done, the row is not one of these.
  */
-static inline __attribute__((always_inline)) bool
-add_quick(struct stage *stage, const struct pitot_value *values, size_t count, bool few)
+static inline __attribute__((always_inline)) bool add_quick(struct stage *stage, struct page *page,
+                                                            const struct pitot_value *values,
+                                                            size_t count, bool few)
 {
     const struct table *table = stage->table;
     const struct stage_column *const columns = stage->column;
-    struct page *page = quick_page(&stage->pages, count);
-    if (page == NULL || (table->slice != TABLE_NONE && !quick_slice(stage, values))) {
+    if (table->slice != TABLE_NONE && !quick_slice(stage, values)) {
         return false; /* the long way tells what is wrong with a slice */
     }
     uint8_t *const cell_end = page->memory + page->top;
@@ -275,10 +275,19 @@ static __attribute__((noinline)) int add_slowly(struct stage *stage,
 int stage_add(struct stage *stage, const struct pitot_value *values, size_t count,
               struct pitot_error *error)
 {
-    if (count == stage->table->columns && count > 1 && count <= STAGE_QUICK_COLUMNS &&
-        (count < 8 ? add_quick(stage, values, count, true)
-                   : add_quick(stage, values, count, false))) {
-        return 0;
+    /* A row that is not quick is rarely alone, and to find that out may cost as much as the row. */
+    enum { SLOW_ROWS = 15 };
+    if (stage->slow > 0) {
+        stage->slow--;
+    } else if (count == stage->table->columns && count > 1 && count <= STAGE_QUICK_COLUMNS) {
+        struct page *page = quick_page(&stage->pages, count);
+        if (page != NULL) {
+            if (count < 8 ? add_quick(stage, page, values, count, true)
+                          : add_quick(stage, page, values, count, false)) {
+                return 0;
+            }
+            stage->slow = SLOW_ROWS;
+        }
     }
     return add_slowly(stage, values, count, error);
 }
@@ -379,6 +388,7 @@ void stage_clear(struct stage *stage)
     stage->rows = 0;
     stage->rowid = 1;
     stage->last = INT64_MIN;
+    stage->slow = 0;
     stage->ascending = true;
     stage->without_rowid = false;
 }
