@@ -9,13 +9,15 @@
  *
  *     open        a new store is made, or one is opened whose WAL was left behind
  *     rebuild     a store is opened with another version
+ *     replace     a damaged store is opened: it is set aside, and a new one made
  *     staging     a source's function stages rows
  *     commit      the rows are written
  *     checkpoint  the WAL is copied back
  *
  * After each kill the store is opened again: it must open, not as damaged, each table must hold the
- * rows of one pass and no others, and its sync row must name that pass. N kills (100) are made in
- * each phase. Prints counts by phase. Status: 0, or 1 if anything was wrong.
+ * rows of one pass and no others, and its sync row must name that pass; a damaged file must still
+ * be there. N kills (100) are made in each phase. Prints counts by phase. Status: 0, or 1 if
+ * anything was wrong.
  */
 #include "torture.h"
 
@@ -31,8 +33,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum phase { NONE, OPEN, REBUILD, STAGING, COMMIT, CHECKPOINT, PHASES };
-static const char *const phase_names[PHASES] = {"none",    "open",   "rebuild",
+enum phase { NONE, OPEN, REBUILD, REPLACE, STAGING, COMMIT, CHECKPOINT, PHASES };
+static const char *const phase_names[PHASES] = {"none",    "open",   "rebuild",   "replace",
                                                 "staging", "commit", "checkpoint"};
 
 enum { ROWS = 400, TABLES = 2 };
@@ -44,7 +46,8 @@ static const char *const table_names[TABLES] = {"replaced", "merged"};
 
 struct shared {
     _Atomic int phase;
-    _Atomic int failed; /* the writer could not do something */
+    _Atomic int failed;       /* the writer could not do something */
+    _Atomic unsigned damaged; /* number in the damaged file that must not be lost; 0: none */
 };
 static struct shared *shared;
 
@@ -198,11 +201,43 @@ static void open_for_ever(const char *path, bool rebuild, unsigned seed)
     }
 }
 
+/* A file without a header, which the lock file beside it proves to be the store's. */
+static bool damage(const char *path, unsigned number)
+{
+    unsigned noise[2048];
+    memset(noise, 0xa5, sizeof noise);
+    noise[0] = number;
+    FILE *file = fopen(path, "wb");
+    bool written = file != NULL && fwrite(noise, sizeof noise, 1, file) == 1;
+    return file != NULL && fclose(file) == 0 && written;
+}
+
+static void replace_for_ever(const char *path)
+{
+    struct pitot_error error = {0};
+    for (unsigned round = 1; damage(path, round); round++) {
+        struct pitot_store *store = NULL;
+        shared->damaged = round;
+        shared->phase = REPLACE;
+        if (pitot_store_open(path, 1, ddl, NULL, &store, &error) != 0 ||
+            pitot_store_outcome(store) != PITOT_REPLACED) {
+            say_failed("replacing", &error);
+            return;
+        }
+        shared->phase = NONE;
+        shared->damaged = 0;
+        unlink(pitot_store_set_aside(store));
+        pitot_store_free(store);
+    }
+}
+
 static int write_until_killed(const char *path, enum phase wanted, unsigned seed)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (wanted == OPEN || wanted == REBUILD) {
         open_for_ever(path, wanted == REBUILD, seed);
+    } else if (wanted == REPLACE) {
+        replace_for_ever(path);
     } else {
         run_passes(path, true);
     }
@@ -278,6 +313,28 @@ static int version_of(const char *path)
     return version;
 }
 
+/* Removes what was set aside; false: the damaged file is not among it. */
+static bool take_set_aside(const char *path)
+{
+    bool found = shared->damaged == 0;
+    for (int i = 0; i < 3; i++) { /* at most that of the killed writer, and that of the look */
+        char name[4200];
+        unsigned number = 0;
+        snprintf(name, sizeof name, i == 0 ? "%s.corrupt" : "%s.corrupt.%d", path, i);
+        FILE *file = fopen(name, "rb");
+        if (file != NULL) {
+            found |= fread(&number, sizeof number, 1, file) == 1 && number == shared->damaged;
+            fclose(file);
+            unlink(name);
+        }
+    }
+    if (!found) {
+        fprintf(stderr, "library-torture: the damaged file is gone\n");
+    }
+    shared->damaged = 0;
+    return found;
+}
+
 static bool look(const char *path, enum phase wanted, enum phase phase)
 {
     struct pitot_error error = {0};
@@ -289,7 +346,7 @@ static bool look(const char *path, enum phase wanted, enum phase phase)
         say_failed("opening after a kill", &error);
         return false;
     }
-    bool right = pitot_store_outcome(store) == PITOT_OPENED ||
+    bool right = pitot_store_outcome(store) == PITOT_OPENED || wanted == REPLACE ||
                  (wanted == OPEN && pitot_store_outcome(store) == PITOT_CREATED);
     if (!right) {
         fprintf(stderr, "library-torture: opening gave outcome %d\n", pitot_store_outcome(store));
@@ -312,6 +369,7 @@ static bool look(const char *path, enum phase wanted, enum phase phase)
         }
         pitot_reader_free(reader);
     }
+    right = take_set_aside(path) && right;
     if (!right) {
         fprintf(stderr, "library-torture: after a kill in phase %s\n", phase_names[phase]);
     }
@@ -379,8 +437,8 @@ static int torture(const char *self, const char *folder, long kills, int descrip
     snprintf(path, sizeof path, "%s/store.db", folder);
     for (int wanted = OPEN; wanted < PHASES; wanted++) {
         while (counts[wanted] < kills && !shared->failed && strays < 100 * kills + 1000) {
-            if (wanted == REBUILD) {
-                run_passes(path, false); /* something to be rebuilt */
+            if (wanted == REBUILD || (wanted == REPLACE && counts[REPLACE] == 0)) {
+                run_passes(path, false); /* something to be rebuilt; a lock file */
             }
             enum phase phase = kill_one(self, path, (enum phase)wanted, descriptor);
             if (phase == (enum phase)wanted) {
