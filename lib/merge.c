@@ -31,11 +31,25 @@ static bool moving_is_less(const struct stage *stage, const struct plan *plan)
            (6 * written >= share * stage->rows && stage_memory(stage) < LONG_ROW * stage->rows);
 }
 
+/* A statement of several rows keeps each page as it was, for the case that it fails. Whether ROWS
+ * or more that it changes share one, so that this is less than what it saves. */
+static bool share_pages(const struct stage *stage, const struct plan_cells *cells, size_t rows)
+{
+    enum { PAGE = 4096 };
+    size_t bytes = stage->big_bytes;
+    for (size_t i = 0; i < stage->pages.count; i++) {
+        bytes += PAGES_SIZE - stage->pages.page[i].top;
+    }
+    return cells->count * PAGE >= rows * bytes;
+}
+
 /* So much has changed that to walk over all rows is less work than to seek these. */
 static bool update_is_less(const struct stage *stage, const struct plan *plan)
 {
-    enum { ROWS_PASSED_OVER = 3 }; /* for one that is sought, as measured by bench/passes.c */
-    return update_can_walk(stage->table) && ROWS_PASSED_OVER * plan->changed.count >= stage->rows;
+    /* As measured by bench/passes.c; the first is what is passed over for one that is sought. */
+    enum { ROWS_PASSED_OVER = 3, ROWS_OF_A_PAGE = 16 };
+    return update_can_walk(stage->table) && ROWS_PASSED_OVER * plan->changed.count >= stage->rows &&
+           share_pages(stage, &plan->changed, ROWS_OF_A_PAGE);
 }
 
 /* Whether the source owns no row now. What is found is a guess: no lock is held. */
@@ -109,20 +123,14 @@ static int run_rows(struct apply *apply, const struct stage *stage, enum apply_s
     return code;
 }
 
-/* A statement of several rows keeps each page as it was, for the case that it fails: that is less
- * work than a statement a row where several are on one page. */
-static bool are_close(const struct stage *stage, const struct plan_cells *cells)
-{
-    enum { PAGE = 4096, ROWS_OF_ONE = 3 }; /* as measured by bench/passes.c */
-    return cells->count * PAGE >= ROWS_OF_ONE * stage_memory(stage);
-}
-
 /* Several rows a statement; what is left over, and a group that was refused, one by one. */
 static int put_groups(struct apply *apply, const struct stage *stage,
                       const struct plan_cells *cells, struct pitot_error *error)
 {
+    enum { ROWS_OF_A_PAGE = 3 }; /* as measured by bench/passes.c */
     size_t done = 0;
-    if (cells->count >= apply->group && apply->group > 1 && are_close(stage, cells)) {
+    if (cells->count >= apply->group && apply->group > 1 &&
+        share_pages(stage, cells, ROWS_OF_A_PAGE)) {
         sqlite3_stmt *put;
         int code = apply_statement(apply, APPLY_PUT_GROUP, &put, error);
         if (code != 0) {
