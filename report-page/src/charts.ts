@@ -59,8 +59,16 @@ function margin(labels: readonly string[], width: number): number {
     return Math.min(Math.round(width * 0.42), 14 + Math.round(longest * 7.2));
 }
 
-function shortened(label: string, letters: number): string {
-    return label.length > letters ? `${label.slice(0, letters - 1)}…` : label;
+/** Of a path the end tells more than the beginning: "sqlite=…/new.so". */
+export function shortened(label: string, letters: number): string {
+    if (label.length <= letters) {
+        return label;
+    }
+    const head = label.indexOf("=/") + 1;
+    const tail = letters - head - 1;
+    return head > 0 && tail >= 10
+        ? `${label.slice(0, head)}…${label.slice(-tail)}`
+        : `${label.slice(0, letters - 1)}…`;
 }
 
 /** As margin() leaves room for it. */

@@ -18,7 +18,7 @@ import { overTimeFigures } from "./sections/seconds.ts";
 import { throughput } from "./sections/throughput.ts";
 import { timed, verified } from "./sections/verify.ts";
 import { cpu, memory, waiting } from "./sections/waiting.ts";
-import { seriesOf, viewOf, type View } from "./series.ts";
+import { seriesOf, shortNames, viewOf, type View } from "./series.ts";
 import { Stage, type FigureSpec } from "./stage.ts";
 
 type Kind = "mix" | "isolated" | "scaling";
@@ -142,7 +142,8 @@ function header(source: Source): HTMLElement {
 }
 
 function page(sources: readonly Source[]): void {
-    const stage = new Stage();
+    const shorten = shortNames(sources.flatMap((s) => s.result.engines.map((e) => e.name)));
+    const stage = new Stage((text) => unbroken(shorten(text)));
     const series = seriesOf(sources);
     const main = document.querySelector("main")!;
     const headers = element("div", { class: "row" }, ...sources.map(header));
@@ -156,7 +157,7 @@ function page(sources: readonly Source[]): void {
     const comparisons = sources.map((source, file) => comparisonFigures(source, sources, finds[file]!));
     if (comparisons.some((figures) => figures.length > 0)) {
         const leads = sources.map(({ result: { comparison } }) =>
-            element("p", { class: "sentence" }, comparison === null ? "" : unbroken(comparisonLead(comparison))),
+            element("p", { class: "sentence" }, comparison === null ? "" : stage.say(comparisonLead(comparison))),
         );
         main.append(
             element(

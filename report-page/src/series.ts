@@ -42,6 +42,16 @@ function namesOf(result: Result): string[] {
     return [...result.engines.map((e) => e.name), ...(result.numbers.length > 0 ? Object.values(SIDES) : [])];
 }
 
+/** In words an engine that is called by a path, sqlite=/a/b/new.so, is sqlite=…/new.so, if no other is. */
+export function shortNames(names: readonly string[]): (text: string) => string {
+    const paths = [...new Set(names)].filter((name) => name.includes("=/"));
+    const short = (name: string) => `${name.slice(0, name.indexOf("=/") + 1)}…${name.slice(name.lastIndexOf("/"))}`;
+    const alone = paths.filter((name) => paths.every((other) => other === name || short(other) !== short(name)));
+    // A name may be the beginning of another.
+    alone.sort((a, b) => b.length - a.length);
+    return (text) => alone.reduce((said, name) => said.replaceAll(name, short(name)), text);
+}
+
 /** An engine has the same colour in every file; another file has other symbols and dashes. */
 export function seriesOf(sources: readonly Source[]): Map<string, Series> {
     const names: string[] = [];

@@ -5,7 +5,6 @@
 import type { Drawing } from "./charts.ts";
 import { dataTable, type Data } from "./datatable.ts";
 import { element } from "./dom.ts";
-import { unbroken } from "./format.ts";
 import type { Series } from "./series.ts";
 
 export interface FigureSpec {
@@ -36,7 +35,8 @@ export class Stage {
     private readonly tooltip = element("div", { class: "tooltip", role: "status", hidden: "" });
     private width: number | null = null; // on paper
 
-    constructor() {
+    /** `say` makes words of a figure as they are read. */
+    constructor(readonly say: (text: string) => string) {
         document.body.append(this.tooltip);
         let last = window.innerWidth;
         window.addEventListener("resize", () => {
@@ -116,11 +116,11 @@ export class Stage {
         const host = element(
             "figure",
             { id: spec.id },
-            element("h3", {}, spec.title),
-            element("p", { class: "sentence" }, unbroken(spec.sentence)),
+            element("h3", {}, this.say(spec.title)),
+            element("p", { class: "sentence" }, this.say(spec.sentence)),
             said.length === 0
                 ? null
-                : element("ul", { class: "sentence" }, ...said.map((text) => element("li", {}, unbroken(text)))),
+                : element("ul", { class: "sentence" }, ...said.map((text) => element("li", {}, this.say(text)))),
             chart,
             element(
                 "details",

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { logDomain, nines } from "../src/charts.ts";
+import { logDomain, nines, shortened } from "../src/charts.ts";
 import { differences } from "../src/comparable.ts";
 import { cell, csv, sorted } from "../src/datatable.ts";
 import { slug } from "../src/dom.ts";
@@ -21,7 +21,7 @@ import { throughput } from "../src/sections/throughput.ts";
 import { timed, verifyTable } from "../src/sections/verify.ts";
 import { waiting } from "../src/sections/waiting.ts";
 import { busyPoints, busySentence, numbersTable, timePoints } from "../src/sections/numbers.ts";
-import { seriesOf, SIDES, viewOf } from "../src/series.ts";
+import { seriesOf, shortNames, SIDES, viewOf } from "../src/series.ts";
 import {
     aCell,
     aComparison,
@@ -212,6 +212,15 @@ test("two results on other hosts, settings and engines are told apart", () => {
     );
     assert.deepEqual(found[2]!.values, ["4", "8"]);
     assert.equal(found[3]!.values[1], "not measured");
+});
+
+test("an engine that is called by a path has a short name in words, and its end in charts", () => {
+    const say = shortNames(["sqlite", "sqlite=/a/new.so", "sqlite=/a/new.so.0", "sqlite=/b/x.so", "sqlite=/c/x.so"]);
+    assert.equal(say("sqlite=/a/new.so.0 and sqlite=/a/new.so"), "sqlite=…/new.so.0 and sqlite=…/new.so");
+    assert.equal(say("sqlite=/b/x.so beside sqlite"), "sqlite=/b/x.so beside sqlite");
+    assert.equal(shortened("sqlite=/a/long/path/to/new.so", 20), "sqlite=…th/to/new.so");
+    assert.equal(shortened("a-long-name-of-a-case", 10), "a-long-na…");
+    assert.equal(shortened("short", 10), "short");
 });
 
 test("an engine has one colour in every file, and no two series look the same", () => {

@@ -116,7 +116,7 @@ class Result(NumbersTest):
         rows = self.pitot("report", "n.json", "--format", "csv").stdout.split("\r\n")
         version = result["numbers"][0]["version"]
         side = result["numbers"][0]["lines"][0]["plain"]
-        self.assertIn(f"sqlite,{version},open,plain,a new database,samples,count,{side['count']},,",
+        self.assertIn(f"sqlite,{version},open,plain,a new database,samples,count,{side['count']},,,",
                       rows)
 
     def test_without_the_built_library(self):
