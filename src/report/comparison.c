@@ -334,6 +334,54 @@ static void print_more_rounds(const struct page *page, const struct result *resu
     buffer_release(&text);
 }
 
+/* A note that says more than its first words, which are all that a cell holds. */
+static bool has_reason(const struct result_comparison_cell *cell)
+{
+    return cell->note != NULL && strchr(cell->note, ':') != NULL;
+}
+
+/* Puts "row, engine" of every cell with this note; gives false when the note stood in a cell before
+ * that of the row and the place. */
+static bool put_cells_of(struct buffer *out, const struct result *result,
+                         const struct result_comparison_table *table, size_t row, size_t place,
+                         const char *note)
+{
+    for (size_t i = 0; i < table->rows.count; i++) {
+        const struct result_comparison_row *of = &table->rows.items[i];
+        for (size_t k = 0; k < of->cells.count; k++) {
+            const struct result_comparison_cell *cell = &of->cells.items[k];
+            if (!has_reason(cell) || strcmp(cell->note, note) != 0) {
+                continue;
+            }
+            if (i < row || (i == row && k < place)) {
+                return false;
+            }
+            buffer_puts(out, out->length > 0 ? "; " : "");
+            append_row_name(out, result, of);
+            buffer_puts(out, ", ");
+            append_engine(out, result, cell->engine);
+        }
+    }
+    return true;
+}
+
+/* Each reason once, and whose it is. */
+static void print_reasons(const struct page *page, const struct result *result,
+                          const struct result_comparison_table *table)
+{
+    for (size_t i = 0; i < table->rows.count; i++) {
+        for (size_t k = 0; k < table->rows.items[i].cells.count; k++) {
+            const struct result_comparison_cell *cell = &table->rows.items[i].cells.items[k];
+            struct buffer cells;
+            buffer_init(&cells);
+            if (has_reason(cell) && put_cells_of(&cells, result, table, i, k, cell->note)) {
+                page_text(page, TONE_WARNING, "! ", "%s (%s)", cell->note, cells.data);
+            }
+            buffer_release(&cells);
+        }
+    }
+}
+
 static const char *about(const char *metric)
 {
     return strcmp(metric, "throughput") == 0 ? "operations a second, more is better"
@@ -359,6 +407,7 @@ static void print_table(const struct page *page, const struct result *result,
     grid_release(&grid);
     print_floor(page, result, table);
     print_more_rounds(page, result, table);
+    print_reasons(page, result, table);
     if (any_cell(table, is_closed_loop)) {
         page_text(page, TONE_PLAIN, "",
                   "closed loop: each engine has this latency at a throughput of its own, and a "

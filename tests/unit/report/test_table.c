@@ -218,6 +218,44 @@ static void test_comparison(void **state)
     result_free(result);
 }
 
+/* A reason that the cells have no room for stands below the table once, with all whose it is. */
+static void test_reasons(void **state)
+{
+    (void)state;
+    struct result *result = two_cases("compare");
+    struct buffer text;
+    sample_comparison(result);
+    struct result_comparison_table *table = &result->comparison.tables.items[0];
+    static const char *const notes[] = {"not comparable: too few of them",
+                                        "not comparable: too few of them", "unable: no file"};
+    for (size_t i = 0; i < 3; i++) {
+        struct result_comparison_row *row = sample_must(result_list_add(&table->rows));
+        row->case_index = 1;
+        row->script = sample_text(i == 0 ? "a" : i == 1 ? "b" : "c");
+        row->best_lead = row->best_lead_low = row->best_lead_high = (double)NAN;
+        struct result_comparison_cell *cell = sample_must(result_list_add(&row->cells));
+        *cell = (struct result_comparison_cell){.engine = sample_text("turso"),
+                                                .median = (double)NAN,
+                                                .spread = (double)NAN,
+                                                .ratio = (double)NAN,
+                                                .ratio_low = (double)NAN,
+                                                .ratio_high = (double)NAN,
+                                                .smallest_difference = (double)NAN,
+                                                .more_rounds = RESULT_ABSENT,
+                                                .note = sample_text(notes[i])};
+    }
+    print(result, 100, false, &text);
+    const char *label = result->cases.items[1].label;
+    char expected[200];
+    snprintf(expected, sizeof expected,
+             "\n! not comparable: too few of them (%s, a, turso; %s, b, turso)\n"
+             "! unable: no file (%s, c, turso)\n",
+             label, label, label);
+    assert_has(&text, expected);
+    buffer_release(&text);
+    result_free(result);
+}
+
 /* What the head says of few rounds; without A against A the floor is the least. */
 static void test_few_rounds(void **state)
 {
@@ -438,6 +476,7 @@ int main(void)
         cmocka_unit_test(test_several_cases),
         cmocka_unit_test(test_bench),
         cmocka_unit_test(test_comparison),
+        cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_few_rounds),
         cmocka_unit_test(test_concurrent),
         cmocka_unit_test(test_every_width),
