@@ -15,12 +15,15 @@ struct update {
     struct row next; /* of the cells, unless all were met */
 };
 
+enum { MOST_COLUMNS = 32 }; /* each has a function */
+
 /* The functions belong to a connection, and serve all its tables. */
 static _Thread_local struct update *current;
+/* Nothing is stored in it: the place of its mark tells a function which column it is for. */
+static char column_marks[MOST_COLUMNS];
 
 bool update_can_walk(const struct table *table)
 {
-    enum { MOST_COLUMNS = 32 }; /* each has a function */
     return table->rowid != TABLE_NONE && table->columns > 1 && table->columns <= MOST_COLUMNS &&
            table->slice == TABLE_NONE && table->indexes == 0 && !table->triggers &&
            !table->referenced && !table->foreign_keys;
@@ -57,7 +60,8 @@ static void staged(sqlite3_context *context, int count, sqlite3_value **argument
     if (current == NULL) {
         return;
     }
-    const struct pitot_value *value = &current->values[(uintptr_t)sqlite3_user_data(context)];
+    const char *mark = sqlite3_user_data(context);
+    const struct pitot_value *value = &current->values[mark - column_marks];
     switch (value->type) {
     case PITOT_INTEGER:
         sqlite3_result_int64(context, value->as.integer);
@@ -81,11 +85,11 @@ static int add_functions(struct apply *apply, struct pitot_error *error)
     enum { FLAGS = SQLITE_UTF8 | SQLITE_DIRECTONLY };
     int rc =
         sqlite3_create_function_v2(apply->db, "pitot_due", 1, FLAGS, NULL, due, NULL, NULL, NULL);
-    for (uintptr_t i = 0; i < apply->table->columns && rc == SQLITE_OK; i++) {
+    for (size_t i = 0; i < apply->table->columns && rc == SQLITE_OK; i++) {
         char name[24];
         snprintf(name, sizeof name, "pitot_staged_%d", (int)i);
-        rc = sqlite3_create_function_v2(apply->db, name, 0, FLAGS, (void *)i, staged, NULL, NULL,
-                                        NULL);
+        rc = sqlite3_create_function_v2(apply->db, name, 0, FLAGS, &column_marks[i], staged, NULL,
+                                        NULL, NULL);
     }
     return rc == SQLITE_OK
                ? 0
