@@ -8,7 +8,6 @@
 #include "statistics/run_figures.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Steal and the CPU used by others may take this share of all cores unmentioned. */
 #define HOST_SHARE_MAX 0.05
@@ -17,62 +16,36 @@
 /* One interruption of some milliseconds is a large part of a shorter run. */
 #define SHORT_RUN_NS (100 * UINT64_C(1000000))
 
-/* The worst of an engine's runs; NAN: not known. */
-typedef double figure_of_runs(const struct result_engine *engine);
+/* A figure of one run, of which more is worse; NAN: not known. */
+typedef double figure_of_run(const struct result_run *run);
 
-static double others_of(const struct result_engine *engine)
+static double others_of(const struct result_run *run)
 {
-    double worst = 0;
-    for (size_t i = 0; i < engine->runs.count; i++) {
-        /* Of a number and NAN fmax takes the number. */
-        worst = fmax(worst, engine->runs.items[i].cpu_others);
-    }
-    return worst;
+    return run->cpu_others;
 }
 
-static double steal_of(const struct result_engine *engine)
+static double steal_of(const struct result_run *run)
 {
-    double worst = 0;
-    for (size_t i = 0; i < engine->runs.count; i++) {
-        worst = fmax(worst, engine->runs.items[i].steal);
-    }
-    return worst;
+    return run->steal;
 }
 
-static double run_queue_of(const struct result_engine *engine)
+static double run_queue_of(const struct result_run *run)
 {
-    double worst = 0;
-    for (size_t i = 0; i < engine->runs.count; i++) {
-        const struct result_run *run = &engine->runs.items[i];
-        if (warnings_run_counts(run, (size_t)run->case_index)) {
-            worst = fmax(worst, run_queue_share(run));
-        }
-    }
-    return worst;
+    return warnings_run_counts(run, (size_t)run->case_index) ? run_queue_share(run) : (double)NAN;
 }
 
-static double dirty_of(const struct result_engine *engine)
+static double dirty_of(const struct result_run *run)
 {
-    double worst = 0;
-    for (size_t i = 0; i < engine->runs.count; i++) {
-        uint64_t bytes = engine->runs.items[i].dirty_bytes;
-        worst = fmax(worst, bytes == RESULT_ABSENT ? 0 : (double)bytes);
-    }
-    return worst;
+    return run->dirty_bytes == RESULT_ABSENT ? (double)NAN : (double)run->dirty_bytes;
 }
 
-/* What was missing, so that more is worse here too. */
-static double missing_of(const struct result_engine *engine)
+static double missing_of(const struct result_run *run)
 {
-    double worst = 0;
-    for (size_t i = 0; i < engine->runs.count; i++) {
-        worst = fmax(worst, 1 - engine->runs.items[i].resident);
-    }
-    return worst;
+    return 1 - run->resident;
 }
 
 static const struct {
-    figure_of_runs *worst;
+    figure_of_run *figure;
     double limit; /* more is told */
     double scale; /* of the figure in the text */
     const char *before, *after;
@@ -86,6 +59,16 @@ static const struct {
      "% of the copy: reads waited for the disk, and not alike in every run"},
 };
 
+static double worst_of(const struct result_engine *engine, figure_of_run *figure)
+{
+    double worst = 0;
+    for (size_t i = 0; i < engine->runs.count; i++) {
+        /* Of a number and NAN fmax takes the number. */
+        worst = fmax(worst, figure(&engine->runs.items[i]));
+    }
+    return worst;
+}
+
 static int warn_rule(struct result *result, size_t rule)
 {
     struct buffer names;
@@ -95,7 +78,7 @@ static int warn_rule(struct result *result, size_t rule)
     buffer_init(&names);
     for (size_t i = 0; i < result->engines.count; i++) {
         const struct result_engine *engine = &result->engines.items[i];
-        double of_engine = rules[rule].worst(engine);
+        double of_engine = worst_of(engine, rules[rule].figure);
         /* Shares are sums of parts: what lies at the limit does not lie above it. */
         if (of_engine > rules[rule].limit * (1 + 1e-9)) {
             buffer_printf(&names, "%s%s", count > 0 ? ", " : "", engine->name);
