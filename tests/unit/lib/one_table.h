@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask.h"
+
 #include "lib/applying.h"
 
 #include <cmocka.h>
@@ -29,12 +31,7 @@ static inline void run(const char *sql)
 
 static inline int64_t ask(const char *sql)
 {
-    sqlite3_stmt *statement;
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int64_t value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return value;
+    return ask_number(db, sql);
 }
 
 static inline int set_up(void **unused)

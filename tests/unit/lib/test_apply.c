@@ -2,6 +2,7 @@
  * Passes over tables of many shapes, with values of all kinds, against the same done by plain SQL:
  * what is staged, what the table holds afterwards, and the counts.
  */
+#include "ask.h"
 #include "shapes.h"
 
 #include "lib/apply.h"
@@ -50,13 +51,7 @@ static int64_t ask(sqlite3 *db, const char *format, ...)
     va_start(arguments, format);
     char *sql = sqlite3_vmprintf(format, arguments);
     va_end(arguments);
-    sqlite3_stmt *statement;
-    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK) {
-        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
-    }
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int64_t value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
+    int64_t value = ask_number(db, sql);
     sqlite3_free(sql);
     return value;
 }

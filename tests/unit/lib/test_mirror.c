@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask.h"
+
 #include "lib/apply.h"
 #include "lib/pages.h"
 
@@ -166,16 +168,6 @@ static int merge_ten(struct world *world, int64_t n, int64_t seventh, struct pit
     return code;
 }
 
-static int64_t ask(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *statement;
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int64_t number = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return number;
-}
-
 static void a_refused_row_among_many_is_named(void **unused)
 {
     (void)unused;
@@ -186,9 +178,9 @@ static void a_refused_row_among_many_is_named(void **unused)
     assert_int_equal(merge_ten(&world, 2, 100, &error), PITOT_ERROR_CONSTRAINT);
     assert_non_null(strstr(error.message, "id = 7"));
     assert_non_null(strstr(error.message, "CHECK"));
-    assert_int_equal(ask(world.db, "SELECT sum(n) FROM t"), 10);
+    assert_int_equal(ask_number(world.db, "SELECT sum(n) FROM t"), 10);
     assert_int_equal(merge_ten(&world, 3, 30, &error), 0);
-    assert_int_equal(ask(world.db, "SELECT sum(n) FROM t"), 57);
+    assert_int_equal(ask_number(world.db, "SELECT sum(n) FROM t"), 57);
     close_world(&world);
 }
 
@@ -202,8 +194,8 @@ static void rows_that_are_not_there_come_back(void **unused)
     assert_int_equal(merge_ten(&world, 1, 1, &error), 0);
     run(world.db, "DELETE FROM t WHERE id = 5");
     assert_int_equal(merge_ten(&world, 2, 1, &error), 0);
-    assert_int_equal(ask(world.db, "SELECT count(*) FROM t"), 10);
-    assert_int_equal(ask(world.db, "SELECT sum(n) FROM t"), 19);
+    assert_int_equal(ask_number(world.db, "SELECT count(*) FROM t"), 10);
+    assert_int_equal(ask_number(world.db, "SELECT sum(n) FROM t"), 19);
     close_world(&world);
 }
 

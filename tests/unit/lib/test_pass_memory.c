@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask.h"
+
 #include "lib/apply.h"
 
 #include <cmocka.h>
@@ -106,16 +108,6 @@ static void run(sqlite3 *db, const char *sql)
     }
 }
 
-static int64_t ask(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *statement;
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int64_t value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return value;
-}
-
 enum { ROWS = 60 };
 
 /* Rows in the wrong order, some with long texts; ROUND changes their content and one key. */
@@ -174,15 +166,15 @@ static int own(struct world *world, const struct scenario *scenario)
 /* Which round's rows the table holds, whole. */
 static int64_t round_of(sqlite3 *db)
 {
-    int64_t round = ask(db, "SELECT max(CAST(id AS INT)) - 1000 FROM t");
+    int64_t round = ask_number(db, "SELECT max(CAST(id AS INT)) - 1000 FROM t");
     char sql[400];
     snprintf(
         sql, sizeof sql,
         "SELECT count(*) FROM t WHERE n = 1 AND (CAST(id AS INT) > 1000 OR id = 7 OR a = 'text '"
         " || id || ' of round ' || iif(id %% 3 = 0, %d, 0))",
         (int)round);
-    assert_int_equal(ask(db, sql), ROWS);
-    assert_int_equal(ask(db, "SELECT count(*) FROM t"), ROWS);
+    assert_int_equal(ask_number(db, sql), ROWS);
+    assert_int_equal(ask_number(db, "SELECT count(*) FROM t"), ROWS);
     return round;
 }
 
@@ -230,8 +222,8 @@ static bool attempt(const struct scenario *scenario, long n, bool again)
                      code, world.error.code, world.error.sqlite_code, world.error.message);
         }
         assert_int_equal(round_of(world.db), 9);
-        assert_int_equal(ask(world.db, "SELECT integrity_check = 'ok' FROM pragma_integrity_check"),
-                         1);
+        assert_int_equal(
+            ask_number(world.db, "SELECT integrity_check = 'ok' FROM pragma_integrity_check"), 1);
     }
     apply_free(world.apply);
     stage_free(world.stage);

@@ -55,29 +55,54 @@ static void trees_of_every_size(void **unused)
     assert_int_equal(ask("SELECT integrity_check = 'ok' FROM pragma_integrity_check"), 1);
 }
 
+/* More than SQLite attaches. */
+enum { TABLES = 13 };
+
+struct owned {
+    struct table *table;
+    struct apply *apply;
+    struct stage *stage;
+};
+
+/* A table of that number is made and owned, and is the one that is worked with. */
+static void own_numbered(int number, struct owned *owned)
+{
+    char sql[100];
+    snprintf(sql, sizeof sql, "CREATE TABLE t%d(id INTEGER PRIMARY KEY, a TEXT)", number);
+    run(sql);
+    snprintf(sql, sizeof sql, "t%d", number);
+    own(sql, NULL, NULL, PITOT_REPLACE);
+    *owned = (struct owned){table, apply, stage};
+}
+
+static void work_with(const struct owned *owned)
+{
+    table = owned->table;
+    apply = owned->apply;
+    stage = owned->stage;
+}
+
+static void give_all_up(const struct owned owned[TABLES])
+{
+    for (int i = 0; i < TABLES; i++) {
+        work_with(&owned[i]);
+        disown();
+    }
+}
+
 static void more_tables_than_databases_can_be_attached(void **unused)
 {
     (void)unused;
-    enum { TABLES = 13 };
-    struct table *tables[TABLES];
-    struct apply *applies[TABLES];
-    struct stage *stages[TABLES];
+    struct owned owned[TABLES];
     for (int i = 0; i < TABLES; i++) {
-        char sql[100];
-        snprintf(sql, sizeof sql, "CREATE TABLE t%d(id INTEGER PRIMARY KEY, a TEXT)", i);
-        run(sql);
-        snprintf(sql, sizeof sql, "t%d", i);
-        own(sql, NULL, NULL, PITOT_REPLACE);
-        tables[i] = table;
-        applies[i] = apply;
-        stages[i] = stage;
+        own_numbered(i, &owned[i]);
         add_numbers(100 + i, 0);
         assert_int_equal(apply_prepare(apply, stage, &error), 0);
     }
     run("BEGIN IMMEDIATE");
     for (int i = 0; i < TABLES; i++) {
         struct pitot_counts counts;
-        assert_int_equal(apply_replace(applies[i], stages[i], &counts, &error), 0);
+        assert_int_equal(apply_replace(owned[i].apply, owned[i].stage, &counts, &error), 0);
         assert_int_equal(counts.inserted, 100 + i);
     }
     run("COMMIT");
@@ -85,14 +110,9 @@ static void more_tables_than_databases_can_be_attached(void **unused)
         char sql[100];
         snprintf(sql, sizeof sql, "SELECT count(*) FROM t%d", i);
         assert_int_equal(ask(sql), 100 + i);
-        apply_end(applies[i], true);
-        apply_free(applies[i]);
-        stage_free(stages[i]);
-        table_free(tables[i]);
+        apply_end(owned[i].apply, true);
     }
-    apply = NULL;
-    stage = NULL;
-    table = NULL;
+    give_all_up(owned);
 }
 
 /* As with an SQLite that maps no files. */
@@ -117,25 +137,13 @@ static void images_are_read_through_a_cache(void **unused)
 static void images_give_way_to_each_other(void **unused)
 {
     (void)unused;
-    enum { TABLES = 13 };
-    struct table *tables[TABLES];
-    struct apply *applies[TABLES];
-    struct stage *stages[TABLES];
+    struct owned owned[TABLES];
     for (int i = 0; i < TABLES; i++) {
-        char sql[100];
-        snprintf(sql, sizeof sql, "CREATE TABLE t%d(id INTEGER PRIMARY KEY, a TEXT)", i);
-        run(sql);
-        snprintf(sql, sizeof sql, "t%d", i);
-        own(sql, NULL, NULL, PITOT_REPLACE);
-        tables[i] = table;
-        applies[i] = apply;
-        stages[i] = stage;
+        own_numbered(i, &owned[i]);
     }
     for (int i = 0; i < 3 * TABLES; i++) {
         struct pitot_counts counts;
-        table = tables[i % TABLES];
-        apply = applies[i % TABLES];
-        stage = stages[i % TABLES];
+        work_with(&owned[i % TABLES]);
         add_numbers(100 + i, 0);
         assert_int_equal(apply_prepare(apply, stage, &error), 0);
         assert_true(apply->filled);
@@ -146,14 +154,7 @@ static void images_give_way_to_each_other(void **unused)
         apply_end(apply, true);
         stage_clear(stage);
     }
-    for (int i = 0; i < TABLES; i++) {
-        apply_free(applies[i]);
-        stage_free(stages[i]);
-        table_free(tables[i]);
-    }
-    apply = NULL;
-    stage = NULL;
-    table = NULL;
+    give_all_up(owned);
 }
 
 int main(void)

@@ -3,6 +3,7 @@
  * writer itself before that, and is gone with a transaction that is rolled back, whatever others
  * have written in the meantime.
  */
+#include "ask.h"
 #include "library.h"
 
 #include "faulty_vfs.h"
@@ -35,27 +36,18 @@ static int run(sqlite3 *db, const char *format, ...)
     return rc & 0xff;
 }
 
-static int64_t ask(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *statement;
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int64_t number = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return number;
-}
-
 /* Rows whose text ends so. */
 static int64_t rows_of(sqlite3 *db, const char *end)
 {
     char sql[80];
     snprintf(sql, sizeof sql, "SELECT count(*) FROM t WHERE a LIKE '%%%s'", end);
-    return ask(db, sql);
+    return ask_number(db, sql);
 }
 
 static void assert_sound(sqlite3 *db)
 {
-    assert_int_equal(ask(db, "SELECT integrity_check = 'ok' FROM pragma_integrity_check"), 1);
+    assert_int_equal(ask_number(db, "SELECT integrity_check = 'ok' FROM pragma_integrity_check"),
+                     1);
 }
 
 static void open_writer(struct fixture *fixture)
@@ -132,7 +124,7 @@ static void each_commit_is_there_for_others(void **state)
     struct fixture *fixture = *state;
     for (int i = 1; i <= 100; i++) {
         assert_int_equal(run(fixture->writer, "INSERT INTO t VALUES (%d, 'x')", i), SQLITE_OK);
-        assert_int_equal(ask(fixture->other, "SELECT max(id) FROM t"), i);
+        assert_int_equal(ask_number(fixture->other, "SELECT max(id) FROM t"), i);
         if (i % 30 == 0) { /* the WAL begins anew */
             assert_int_equal(run(fixture->writer, "PRAGMA wal_checkpoint(RESTART)"), SQLITE_OK);
         }
@@ -160,7 +152,7 @@ static void pages_that_left_the_cache_are_read_again(void **state)
     assert_int_equal(run(fixture->writer, "ROLLBACK TO s"), SQLITE_OK);
     assert_int_equal(rows_of(fixture->writer, "first"), ROWS);
     assert_int_equal(run(fixture->writer, "UPDATE t SET a = 'third' WHERE id %% 2 = 0"), SQLITE_OK);
-    assert_int_equal(ask(fixture->other, "SELECT count(*) FROM t"), 0);
+    assert_int_equal(ask_number(fixture->other, "SELECT count(*) FROM t"), 0);
     assert_int_equal(run(fixture->writer, "COMMIT"), SQLITE_OK);
     assert_int_equal(rows_of(fixture->other, "first"), ROWS / 2);
     assert_int_equal(rows_of(fixture->other, "third"), ROWS / 2);
@@ -182,8 +174,10 @@ static void what_is_rolled_back_is_never_written(void **state)
         assert_int_equal(run(fixture->other, "UPDATE t SET a = a || 'other%d'", i), SQLITE_OK);
         assert_int_equal(run(fixture->writer, "UPDATE t SET a = a || 'own' WHERE id = %d", i + 1),
                          SQLITE_OK);
-        assert_int_equal(ask(fixture->other, "SELECT count(*) FROM t WHERE a LIKE '%never%'"), 0);
-        assert_int_equal(ask(fixture->other, "SELECT count(*) FROM t WHERE a LIKE '%own'"), 1);
+        assert_int_equal(
+            ask_number(fixture->other, "SELECT count(*) FROM t WHERE a LIKE '%never%'"), 0);
+        assert_int_equal(ask_number(fixture->other, "SELECT count(*) FROM t WHERE a LIKE '%own'"),
+                         1);
         assert_sound(fixture->other);
         assert_sound(fixture->writer);
         assert_int_equal(run(fixture->other, "PRAGMA wal_checkpoint(TRUNCATE)"), SQLITE_OK);
@@ -230,7 +224,7 @@ static void pages_that_are_larger_than_all_the_room(void **state)
     assert_int_equal(run(fixture->writer, "PRAGMA journal_mode = DELETE"), SQLITE_OK);
     assert_int_equal(run(fixture->writer, "PRAGMA page_size = 65536; VACUUM"), SQLITE_OK);
     assert_int_equal(run(fixture->writer, "PRAGMA journal_mode = WAL"), SQLITE_OK);
-    assert_int_equal(ask(fixture->writer, "PRAGMA page_size"), 65536);
+    assert_int_equal(ask_number(fixture->writer, "PRAGMA page_size"), 65536);
     assert_int_equal(run(fixture->writer, FILL, "first"), SQLITE_OK);
     assert_int_equal(rows_of(fixture->other, "first"), ROWS);
     assert_sound(fixture->other);
@@ -297,12 +291,12 @@ static void kills_beside_another_writer(void **unused)
             assert_true(WIFSIGNALED(status)); /* until then nothing was wrong with it */
         }
         assert_sound(db);
-        assert_int_equal(ask(db, "SELECT sum(a) - (SELECT a FROM c) FROM t"), 0);
-        assert_int_equal(ask(db, "SELECT count(*) FROM o"), written);
+        assert_int_equal(ask_number(db, "SELECT sum(a) - (SELECT a FROM c) FROM t"), 0);
+        assert_int_equal(ask_number(db, "SELECT count(*) FROM o"), written);
         assert_int_equal(sqlite3_close(db), SQLITE_OK);
     }
     assert_int_equal(sqlite3_open(in_folder("t.db"), &db), SQLITE_OK);
-    assert_true(ask(db, "SELECT a FROM c") > 0);
+    assert_true(ask_number(db, "SELECT a FROM c") > 0);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
